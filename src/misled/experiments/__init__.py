@@ -1,0 +1,1 @@
+"""Socket: one page each, from the prompt to the row, top to bottom."""

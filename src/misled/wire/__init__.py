@@ -1,0 +1,1 @@
+"""Socket: provider dialects, pure JSON <-> records, no input or output."""
