@@ -2,7 +2,8 @@
 
     MisledError
     ├── UserError       the user can fix it: one line that names the fix, exit 2
-    │   └── StoreError  the run directory cannot be used: locked, damaged, full, of another plan
+    │   ├── StoreError  the run directory cannot be used: locked, damaged, full, of another plan
+    │   └── RunError    the run cannot go on: every request would fail in the same way
     └── ProviderError   a server's error; `retryable` says if asking again can help
 
 A `ProviderError` never leaves an engine: at the engine's boundary it becomes a
@@ -15,7 +16,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["MisledError", "ProviderError", "StoreError", "UserError", "nearest"]
+__all__ = ["MisledError", "ProviderError", "RunError", "StoreError", "UserError", "nearest"]
 
 
 class MisledError(Exception):
@@ -28,6 +29,10 @@ class UserError(MisledError):
 
 class StoreError(UserError):
     """The run directory cannot be read or written."""
+
+
+class RunError(UserError):
+    """Every further request would fail in the same way."""
 
 
 class ProviderError(MisledError):

@@ -9,7 +9,7 @@ studies, stores or what an answer means.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from misled.records import Answer, Request
@@ -33,6 +33,6 @@ class Feed(Protocol):
 class Engine(Protocol):
     """A way of getting answers: HTTP, an embedded model, a planted one, a batch file."""
 
-    def answer(self, feed: Feed) -> AsyncIterator[tuple[Request, Answer]]:
+    def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
         """Every request that `feed` gives, each once, with its answer."""
         ...

@@ -1,0 +1,74 @@
+"""Graded trials gathered unit by unit into one polars frame.
+
+A million rows as records would fill the memory; as columns they do not. The
+frame's order is the units' order, whatever order they finished in, so that
+equal stores give equal tables. Knows the fields of `Row`, not their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import polars as pl
+
+from misled.records import Row
+
+__all__ = ["SCHEMA", "Ledger"]
+
+_TYPES: dict[type, pl.DataType] = {
+    str: pl.String(),
+    int: pl.Int64(),
+    float: pl.Float64(),
+    bool: pl.Boolean(),
+    tuple: pl.List(pl.String()),
+}
+
+CHUNK = 8192
+
+
+def _schema() -> dict[str, pl.DataType]:
+    """One column for each field of `Row`, typed as the field is."""
+    types = {}
+    for field in msgspec.structs.fields(Row):
+        plain = next(t for t in _TYPES if t.__name__ in str(field.type))
+        types[field.name] = _TYPES[plain]
+    return types
+
+
+SCHEMA = _schema()
+
+
+class Ledger:
+    """Rows by unit, kept as columns."""
+
+    def __init__(self) -> None:
+        self._units: list[int] = []
+        self._rows: list[Row] = []
+        self._chunks: list[pl.DataFrame] = []
+
+    def add(self, unit: int, rows: Sequence[Row]) -> None:
+        """Take the rows of one unit."""
+        self._units += [unit] * len(rows)
+        self._rows += rows
+        if len(self._rows) >= CHUNK:
+            self._flush()
+
+    def _flush(self) -> None:
+        columns = {
+            name: pl.Series(name, [_plain(getattr(row, name)) for row in self._rows], dtype=kind)
+            for name, kind in SCHEMA.items()
+        }
+        chunk = pl.DataFrame(columns).with_columns(pl.Series("unit", self._units, dtype=pl.Int64))
+        self._chunks.append(chunk)
+        self._units, self._rows = [], []
+
+    def frame(self) -> pl.DataFrame:
+        """Every row, in the order of the units; the columns are the fields of `Row`."""
+        self._flush()
+        self._chunks = [pl.concat(self._chunks).sort("unit", maintain_order=True)]
+        return self._chunks[0].drop("unit")
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

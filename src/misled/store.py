@@ -1,0 +1,263 @@
+"""The run's memory: every request asked and what came back, in one SQLite file.
+
+    requests  key -> canonical JSON of the request
+    answers   key -> a response or a failure, its digest, and the batch it came in
+    batches   one row a commit
+    meta      the schema's version, the plan's hash, digests of the input files
+
+An answer is durable before anyone hears of it: `commit` returns after the disk
+has it (write-ahead log, full synchronisation). `lock` keeps a second process
+from the same directory. The store is the only writer, and knows nothing about
+studies: a key, a body, an answer.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Self, TypeAlias
+
+import filelock
+import msgspec
+
+from misled.errors import StoreError
+from misled.records import Answer, Failure, Request, Response
+
+__all__ = ["SCHEMA", "Batch", "Counts", "Store", "lock"]
+
+SCHEMA = 1
+
+# Append only: version k of the schema is what the first k scripts make.
+MIGRATIONS = (
+    """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+    CREATE TABLE batches (
+        id INTEGER PRIMARY KEY, at TEXT NOT NULL, n INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE requests (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
+    CREATE TABLE answers (
+        key TEXT PRIMARY KEY REFERENCES requests (key),
+        kind TEXT NOT NULL CHECK (kind IN ('response', 'failure')),
+        body TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        batch INTEGER NOT NULL REFERENCES batches (id)
+    ) STRICT;
+    """,
+)
+
+Batch: TypeAlias = Sequence[tuple[Request, Answer]]
+
+_KINDS: dict[str, type[Response | Failure]] = {"response": Response, "failure": Failure}
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """What a store holds: answers by kind, failures by their kind, tokens by use."""
+
+    responses: int
+    failures: dict[str, int]
+    prompt_tokens: int
+    cached_tokens: int
+    completion_tokens: int
+    batches: int
+
+
+def _digest(body: str) -> bytes:
+    return blake2b(body.encode(), digest_size=16).digest()
+
+
+@contextmanager
+def lock(directory: Path) -> Iterator[None]:
+    """Hold `directory` for this process; a second process is told so at once."""
+    held = filelock.FileLock(directory / "misled.lock")
+    try:
+        held.acquire(timeout=0)
+    except filelock.Timeout:
+        raise StoreError(
+            f"{directory} is in use by another misled process; wait for it or choose another --run"
+        ) from None
+    except OSError as error:
+        raise StoreError(f"cannot lock {directory}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        held.release()
+
+
+@contextmanager
+def _told(path: Path, doing: str) -> Iterator[None]:
+    """Turn SQLite's errors into one line that names the file and the fix."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        word = str(error)
+        if "full" in word or "disk I/O" in word:
+            fix = "free space on the disk and run the same command again; all answers are kept"
+        elif "not a database" in word or "malformed" in word or "no such table" in word:
+            fix = f"the file is damaged: run `misled verify {path.parent}`, or use a new --run"
+        else:
+            fix = "check the file's permissions, then run the same command again"
+        raise StoreError(f"cannot {doing} {path}: {word}; {fix}") from None
+
+
+class Store:
+    """The answers of one run directory; open one per thread that reads, one that writes."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        if read_only and not path.is_file():
+            raise StoreError(f"{path} does not exist; is {path.parent} a run directory?")
+        mode = "ro" if read_only else "rwc"
+        with _told(path, "open"):
+            self._db = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            self._db.execute("PRAGMA busy_timeout = 10000")
+            if not read_only:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._migrate()
+            elif self.version > SCHEMA:
+                self._too_new()
+
+    @property
+    def version(self) -> int:
+        """The version of the schema in the file; 0 where it is empty."""
+        return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    def _too_new(self) -> None:
+        raise StoreError(
+            f"{self.path} was written by a newer misled (schema {self.version}, known {SCHEMA}); "
+            "upgrade: pip install -U misled"
+        )
+
+    def _migrate(self) -> None:
+        version = self.version
+        if version > SCHEMA:
+            self._too_new()
+        for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+            self._db.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+
+    def close(self) -> None:
+        """Close the file; a later call of anything else raises."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get(self, request: Request) -> Answer | None:
+        """The committed answer to `request`, or None."""
+        with _told(self.path, "read"):
+            row = self._db.execute(
+                "SELECT kind, body FROM answers WHERE key = ?", (request.key,)
+            ).fetchone()
+        return None if row is None else self._decode(*row)
+
+    def _decode(self, kind: str, body: str) -> Answer:
+        try:
+            return msgspec.json.decode(body, type=_KINDS[kind])
+        except (KeyError, msgspec.MsgspecError):
+            raise StoreError(
+                f"{self.path} holds an answer that is damaged: run `misled verify "
+                f"{self.path.parent}`"
+            ) from None
+
+    def commit(self, batch: Batch) -> None:
+        """Make `batch` durable: all of it or, when this raises, none of it."""
+        rows = []
+        for request, answer in batch:
+            body = msgspec.json.encode(answer).decode()
+            kind = "response" if isinstance(answer, Response) else "failure"
+            rows.append((request.key, request.body.decode(), kind, body, _digest(body)))
+        with _told(self.path, "write"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                at = datetime.now(UTC).isoformat(timespec="seconds")
+                number = self._db.execute(
+                    "INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows))
+                ).lastrowid
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO requests VALUES (?, ?)", [row[:2] for row in rows]
+                )
+                self._db.executemany(
+                    "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
+                    [(row[0], *row[2:], number) for row in rows],
+                )
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def forget_failures(self, keys: Sequence[str] | None = None) -> int:
+        """Drop failures (all, or those of `keys`), so that they are asked again."""
+        with _told(self.path, "write"):
+            if keys is None:
+                return self._db.execute("DELETE FROM answers WHERE kind = 'failure'").rowcount
+            return self._db.executemany(
+                "DELETE FROM answers WHERE kind = 'failure' AND key = ?", [(key,) for key in keys]
+            ).rowcount
+
+    def meta(self) -> dict[str, str]:
+        """All of `meta`."""
+        with _told(self.path, "read"):
+            return dict(self._db.execute("SELECT key, value FROM meta ORDER BY key"))
+
+    def set_meta(self, values: dict[str, str]) -> None:
+        """Write `values` into `meta`, replacing what was there."""
+        with _told(self.path, "write"):
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
+            self._db.execute("COMMIT")
+
+    def counts(self) -> Counts:
+        """How many answers of each kind, and the tokens that they report."""
+        with _told(self.path, "read"):
+            failures = dict(
+                self._db.execute(
+                    "SELECT body ->> 'kind', count(*) FROM answers WHERE kind = 'failure' "
+                    "GROUP BY 1 ORDER BY 1"
+                )
+            )
+            responses, prompt, cached, completion = self._db.execute(
+                "SELECT count(*), total(body ->> '$.usage.prompt'), "
+                "total(body ->> '$.usage.cached'), total(body ->> '$.usage.completion') "
+                "FROM answers WHERE kind = 'response'"
+            ).fetchone()
+            batches = self._db.execute("SELECT count(*) FROM batches").fetchone()[0]
+        return Counts(responses, failures, int(prompt), int(cached), int(completion), batches)
+
+    def verify(self) -> list[str]:
+        """One line for each thing that is damaged; every row is hashed again."""
+        with _told(self.path, "read"):
+            damaged = [
+                f"database: {row[0]}"
+                for row in self._db.execute("PRAGMA integrity_check")
+                if row[0] != "ok"
+            ]
+            for key, body in self._db.execute("SELECT key, body FROM requests"):
+                if key != "b2:" + _digest(body).hex():
+                    damaged.append(f"request {key}: its text has another hash")
+            for key, kind, body, digest in self._db.execute(
+                "SELECT a.key, a.kind, a.body, a.digest FROM answers a"
+            ):
+                if _digest(body) != digest:
+                    damaged.append(f"answer {key}: its text has another hash")
+                else:
+                    self._decode(kind, body)
+            damaged += [
+                f"answer {row[0]}: its request is missing"
+                for row in self._db.execute(
+                    "SELECT key FROM answers EXCEPT SELECT key FROM requests"
+                )
+            ]
+        return damaged
