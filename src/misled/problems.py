@@ -1,0 +1,235 @@
+"""Problem sets: a spec such as `addition:15+13` -> problems with their golds.
+
+    >>> problems, rejects = load("addition:3+2", n=1, seed=0)
+    >>> problems[0].question, problems[0].gold
+    ('What is 637 + 28?', ('665',))
+
+A set is a function in `PROBLEM_SETS` from (size, n, seed) to a stream of
+problems, and of rejects where it reads somebody's file. Problem i depends on
+the set, the seed and i, never on n, so that asking for more problems keeps
+those that there are.
+
+Knows nothing about models, prompts or how an answer is graded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
+from operator import add, mul
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from misled.draws import Draws
+from misled.errors import UserError, nearest
+from misled.records import Problem, Record
+
+__all__ = ["PROBLEM_SETS", "ProblemSet", "Reject", "load"]
+
+MAX_DIGITS = 1000  # per operand; Python turns no integer of over 4,300 digits into text
+
+
+class Reject(Record, frozen=True):
+    """A record that is no problem: its 0-based index, its line, its id if it has one, and why."""
+
+    index: int
+    line: int
+    id: str | None
+    reason: str
+
+
+ProblemSet: TypeAlias = Callable[[str, int | None, int], Iterator[Problem | Reject]]
+
+
+def load(spec: str, n: int | None, seed: int) -> tuple[list[Problem], tuple[Reject, ...]]:
+    """The first `n` problems of `spec` (None: all of them), and what its file holds beside them.
+
+    Raises:
+        UserError: the set or its size is unknown, it has fewer than `n`
+            problems to draw, or its file cannot be read or holds no problem.
+    """
+    name, _, size = spec.partition(":")
+    if name not in PROBLEM_SETS:
+        raise UserError(nearest("problem set", name, PROBLEM_SETS))
+    if n is not None and n < 1:
+        raise UserError(f"{spec}: {n} problems were asked for; give at least 1")
+    problems: list[Problem] = []
+    rejects: list[Reject] = []
+    for found in PROBLEM_SETS[name](size, n, seed):
+        if isinstance(found, Reject):
+            rejects.append(found)
+            continue
+        problems.append(found)
+        if len(problems) == n:
+            break
+    if not problems:
+        first = f"; line {rejects[0].line}: {rejects[0].reason}" if rejects else ""
+        raise UserError(f"{spec}: the file holds no usable problem{first}")
+    return problems, tuple(rejects)
+
+
+# --- arithmetic ------------------------------------------------------------------------------
+
+
+def _addition(size: str, n: int | None, seed: int) -> Iterator[Problem]:
+    """Sums of operands with the digit counts of `size` [A §4.1]."""
+    return _drawn("addition", "+", "15+13", size, n, seed)
+
+
+def _multiplication(size: str, n: int | None, seed: int) -> Iterator[Problem]:
+    """Products of operands with the digit counts of `size` [A §4.1]."""
+    return _drawn("multiplication", "x", "8x7", size, n, seed)
+
+
+def _drawn(
+    name: str, sign: str, default: str, size: str, n: int | None, seed: int
+) -> Iterator[Problem]:
+    first, second = _digit_counts(name, sign, size or default)
+    spec = f"{name}:{first}{sign}{second}"
+    different = 81 * 10 ** (first + second - 2)
+    if n is None:
+        raise UserError(f"{spec} has no end; say how many problems with --n")
+    if n > different:
+        raise UserError(f"{spec} has {different} different problems, {n} were asked for")
+    seen: set[tuple[int, int]] = set()
+    for i in range(n):
+        draws = Draws(seed, spec, i)
+        while (pair := (_number(draws, first), _number(draws, second))) in seen:
+            pass
+        seen.add(pair)
+        yield _problem(spec, i, sign, *pair)
+
+
+def _digit_counts(name: str, sign: str, size: str) -> tuple[int, int]:
+    found = re.fullmatch(rf"([0-9]{{1,4}}){re.escape(sign)}([0-9]{{1,4}})", size)
+    counts = tuple(map(int, found.groups())) if found else (0, 0)
+    if not all(1 <= count <= MAX_DIGITS for count in counts):
+        raise UserError(
+            f"{name}:{size}: give the digit counts of both operands, "
+            f"each 1 to {MAX_DIGITS}, as in {name}:8{sign}7"
+        )
+    return counts[0], counts[1]
+
+
+def _number(draws: Draws, digits: int) -> int:
+    """A number of exactly `digits` digits, all of them equally likely."""
+    value = 1 + draws.below(9)
+    for _ in range(digits - 1):
+        value = 10 * value + draws.below(10)
+    return value
+
+
+def _small(size: str, n: int | None, seed: int) -> Iterator[Problem]:
+    """One-digit products and sums with two-digit results, in seeded order.
+
+    No operand equals the result, and no two problems are the same up to order:
+    32 products and 25 sums. A chain's result is then never one of its operands,
+    which a model of 135M parameters repeats in every line.
+    """
+    if size:
+        raise UserError(f"small takes no size, {size!r} was given")
+    pairs = list(combinations_with_replacement(range(1, 10), 2))
+    every = [
+        (sign, a, b)
+        for sign, operate in (("x", mul), ("+", add))
+        for a, b in pairs
+        if 10 <= operate(a, b) <= 99
+    ]
+    if n is not None and n > len(every):
+        raise UserError(f"small has {len(every)} different problems, {n} were asked for")
+    for i, (sign, a, b) in enumerate(Draws(seed, "small").shuffled(every)[:n]):
+        yield _problem("small", i, sign, a, b)
+
+
+def _problem(spec: str, i: int, sign: str, a: int, b: int) -> Problem:
+    shown, result = ("+", a + b) if sign == "+" else ("×", a * b)
+    return Problem(
+        id=str(i),
+        set=spec,
+        question=f"What is {a} {shown} {b}?",
+        gold=(str(result),),
+        cluster=f"{spec}/{i}",
+    )
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def _file(path: str, n: int | None, seed: int) -> Iterator[Problem | Reject]:  # noqa: ARG001
+    """The problems of a JSONL file, in its order; every line that is none is a reject."""
+    seen: set[str] = set()
+    for index, (line, text) in enumerate(_lines(path)):
+        found = _record(f"file:{path}", index, line, text)
+        if isinstance(found, Problem):
+            if found.id in seen:
+                found = Reject(index, line, found.id, f"the id {found.id!r} was there before")
+            else:
+                seen.add(found.id)
+        yield found
+
+
+def _record(spec: str, index: int, line: int, text: bytes) -> Problem | Reject:
+    try:
+        record = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Reject(index, line, None, f"no JSON: {error}")
+    if not isinstance(record, dict):
+        return Reject(index, line, None, "not an object with question and gold")
+    try:
+        name = _text(record, "id") if record.get("id") is not None else str(index)
+    except ValueError as error:
+        return Reject(index, line, None, str(error))
+    try:
+        question, gold = _text(record, "question"), _golds(record)
+    except ValueError as error:
+        return Reject(index, line, name, str(error))
+    return Problem(id=name, set=spec, question=question, gold=gold, cluster=f"{spec}/{name}")
+
+
+def _text(record: dict[str, Any], key: str) -> str:
+    value = record.get(key)
+    if key == "id" and type(value) is int:
+        return str(value)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{key!r} is missing" if value is None else f"{key!r} is not a text")
+    return value
+
+
+def _golds(record: dict[str, Any]) -> tuple[str, ...]:
+    """The accepted answers: `gold`, or as in published sets `answer` as a list of aliases."""
+    key = "gold" if record.get("gold") is not None else "answer"
+    given = record.get(key)
+    if given is None:
+        raise ValueError("neither 'gold' nor 'answer' is there")
+    if key == "answer" and not isinstance(given, list):
+        raise ValueError("'answer' is not a list of aliases; a single accepted answer is 'gold'")
+    golds = given if isinstance(given, list) else [given]
+    # An integer has one spelling; a float may already have lost digits.
+    spelled = [str(gold) if type(gold) is int else gold for gold in golds]
+    if not spelled or not all(isinstance(gold, str) and gold.strip() for gold in spelled):
+        raise ValueError(f"{key!r} holds something that is no text or integer")
+    return tuple(spelled)
+
+
+PROBLEM_SETS: dict[str, ProblemSet] = {
+    "addition": _addition,
+    "multiplication": _multiplication,
+    "small": _small,
+    "file": _file,
+}
+
+
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, numbered from 1."""
+    if not path:
+        raise UserError("file: give a path, as in file:problems.jsonl")
+    try:
+        with Path(path).open("rb") as file:
+            for line, text in enumerate(file, 1):
+                if text.strip():
+                    yield line, text.removeprefix(b"\xef\xbb\xbf") if line == 1 else text
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {getattr(error, 'strerror', error)}") from None
