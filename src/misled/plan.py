@@ -35,7 +35,18 @@ from misled.perturbations import PERTURBATIONS
 from misled.prompts import METHODS
 from misled.records import Record, Sampling
 
-__all__ = ["CONTROLS", "Cell", "ModelPlan", "Pace", "Plan", "numbers", "read", "sampling"]
+__all__ = [
+    "CONTROLS",
+    "Cell",
+    "ModelPlan",
+    "Pace",
+    "Plan",
+    "cell",
+    "numbers",
+    "parse",
+    "read",
+    "sampling",
+]
 
 STUDIES = ("cpt",)
 STRUCTURES = ("intact",)
@@ -127,7 +138,7 @@ def numbers(text: str) -> tuple[int, ...]:
     for part in text.split(","):
         match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
         if match is None:
-            raise UserError(f"digits: {text!r} is not a list such as 1-6 or 1,3")
+            raise UserError(f"{text!r} is not a list of numbers such as 1-6 or 1,3")
         low = int(match[1])
         found += range(low, int(match[2] or low) + 1)
     return tuple(dict.fromkeys(found))
@@ -166,23 +177,38 @@ def parse(raw: dict[str, Any]) -> Plan:
 
 
 def _spelled(cell: dict[str, Any]) -> dict[str, Any]:
+    """A cell with lists for strings: `1-6` and `0,2` are numbers, a name is a list of one."""
     plain = {
         key: [value]
         if isinstance(value, str) and key not in ("digits", "scope", "place")
         else value
         for key, value in cell.items()
     }
-    if isinstance(plain.get("digits"), str):
-        plain["digits"] = numbers(plain["digits"])
+    for key in ("digits", "place"):
+        value = plain.get(key)
+        if isinstance(value, str) and (key == "digits" or value[:1].isdigit()):
+            plain[key] = numbers(value)
+        elif isinstance(value, int):
+            plain[key] = [value]
     return plain
 
 
-def _worded(error: str) -> str:
+def cell(**axes: Any) -> Cell:
+    """The checked cell of these axes, spelled as in a plan; UserError where one is unknown."""
+    try:
+        made = msgspec.convert(_spelled(axes), Cell)
+    except msgspec.ValidationError as error:
+        raise UserError(_worded(str(error), "cells")) from None
+    _check_cell(made)
+    return made
+
+
+def _worded(error: str, inside: str = "") -> str:
     """Msgspec's message, with the nearest key where one is unknown."""
     match = re.search(r"unknown field `([^`]*)`(?: - at `\$\.?([^`]*)`)?", error)
     if match is None:
         return error
-    name, where = match[1], match[2] or ""
+    name, where = match[1], match[2] or inside
     kind: type[Record] = Plan
     if where.startswith("cells"):
         kind = Cell

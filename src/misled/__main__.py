@@ -1,0 +1,7 @@
+"""`python -m misled` is `misled`."""
+
+from misled.cli import main
+
+__all__: list[str] = []
+
+main()

@@ -1,0 +1,63 @@
+"""The Python interface, the same as the command line's: `import misled` offers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from misled import session
+from misled.chains import split, steps
+from misled.draws import Draws
+from misled.metrics import grade
+from misled.perturbations import PERTURBATIONS
+from misled.plan import Pace, Plan
+from misled.plan import parse as plan_of
+from misled.records import Chain, Edited, NotApplicable
+from misled.tables import entries, frame
+
+__all__ = ["grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
+
+
+def plan(**keys: Any) -> Plan:
+    """A checked plan; keys as in a plan file, UserError where one is unknown."""
+    return plan_of(keys)
+
+
+def run(plan: Plan, directory: str | Path | None = None, **pace: Any) -> Path:
+    """Carry `plan` out and publish it; the run directory. `pace` as in `misled.plan.Pace`.
+
+    Not to be called from a running event loop.
+    """
+    made = session.prepare(plan)
+    path = Path(directory) if directory else session.default_directory(plan)
+    outcome = session.execute(made, path, Pace(**pace), lambda _progress, _units: None)
+    session.publish(made, path, outcome.rows)
+    return path
+
+
+def rows(directory: str | Path) -> pl.DataFrame:
+    """Every graded trial of a run, one row each; columns are the fields of `Row`."""
+    return session.rows(Path(directory))
+
+
+def tables(directory: str | Path) -> pl.DataFrame:
+    """Every estimate of a run, one row each; columns are the fields of `Entry`."""
+    return frame(entries(rows(directory)))
+
+
+def tamper(
+    chain: str | Chain,
+    *,
+    perturbation: str = "digits",
+    seed: int = 0,
+    name: str = "",
+    **options: Any,
+) -> Edited | NotApplicable:
+    """`chain` (a reasoning text) with its own result tampered with; `options` as d_t, scope, place.
+
+    Equal `seed` and `name` give nested tamperings over d_t (protocol A.3).
+    """
+    made = Chain(reasoning=chain, answer="") if isinstance(chain, str) else chain
+    return PERTURBATIONS[perturbation](**options)(made, Draws(seed, name, perturbation))

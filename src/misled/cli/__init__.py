@@ -1,0 +1,66 @@
+"""The command line: one file a command group, and the exit codes.
+
+    0 done · 1 done, but requests failed or items were left out for bad input
+    2 nothing could start or go on, one line names the fix · 130 interrupted, resumable
+
+Nothing but typer is imported before a command runs, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from misled import __version__
+from misled.errors import UserError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="misled",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Measure how reasoning chains mislead language models.",
+)
+
+
+def _version(*, value: bool) -> None:
+    if value:
+        typer.echo(f"misled {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; every error of the user's is one line on stderr and exit 2."""
+    from misled.cli import runs, studies, texts  # noqa: F401  (they register their commands)
+
+    try:
+        app()
+    except UserError as error:
+        _quit(" ".join(str(error).split()))
+    except KeyboardInterrupt:
+        print("misled: interrupted; run the same command again to go on", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone; the interpreter must not try to flush to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _quit(message: str) -> None:
+    print(f"misled: {message}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,115 @@
+"""`report`, `status`, `verify`, `export`, `models`: what a run directory holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from misled.cli import app
+from misled.cli.output import say, write_json
+
+__all__ = ["export", "models", "report", "status", "verify"]
+
+Directory = Annotated[Path, typer.Argument(help="A run directory.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON Lines on stdout.")]
+
+FORMATS = ("parquet", "jsonl", "csv")
+
+
+@app.command()
+def report(directory: Directory, json: Json = False) -> None:
+    """Grade the kept answers again; write tables, figures and the report."""
+    from misled.session import publish, reopen, rows
+
+    session = reopen(directory)
+    published = publish(session, directory, rows(directory))
+    if json:
+        write_json(published.entries)
+    else:
+        print(published.summary)
+        print(f"report: {published.report}")
+
+
+@app.command()
+def status(directory: Directory, json: Json = False) -> None:
+    """How many answers a run holds, what failed, and the tokens spent."""
+    import msgspec
+
+    from misled.session import reopen
+    from misled.store import Store
+
+    session = reopen(directory)
+    with Store(directory / "misled.db", read_only=True) as store:
+        counts = msgspec.structs.asdict(store.counts())
+    counts |= {"units": session.size, "rejected_items": session.rejected}
+    if json:
+        write_json([counts])
+        return
+    for name, value in counts.items():
+        print(f"{name.replace('_', ' ')}: {value or 0}")
+
+
+@app.command()
+def verify(directory: Directory, json: Json = False) -> None:
+    """Hash every request and answer again and name what is damaged."""
+    from misled.errors import StoreError
+    from misled.store import Store
+
+    with Store(directory / "misled.db", read_only=True) as store:
+        damaged = store.verify()
+        total = store.counts()
+    if json:
+        write_json([{"damaged": damaged, "responses": total.responses}])
+    else:
+        print("\n".join(damaged) or f"{total.responses} responses: nothing is damaged")
+    if damaged:
+        raise StoreError(
+            f"{len(damaged)} entries of {directory} are damaged; start a new --run with "
+            f"--reuse {directory} to keep the rest"
+        )
+
+
+@app.command()
+def export(
+    directory: Directory,
+    to: Annotated[str, typer.Option(help="parquet, jsonl or csv.")] = "jsonl",
+    out: Annotated[Path | None, typer.Option(help="A file; default: DIR/trials.FORMAT.")] = None,
+) -> None:
+    """Write every graded trial, one row each; jsonl goes to stdout with --out -."""
+    import sys
+
+    import polars as pl
+
+    from misled.errors import UserError, nearest
+    from misled.session import rows
+
+    if to not in FORMATS:
+        raise UserError(nearest("format", to, FORMATS))
+    frame = rows(directory)
+    path = out or directory / f"trials.{to}"
+    target = sys.stdout.buffer if str(path) == "-" else path
+    try:
+        if to == "parquet":
+            frame.write_parquet(target)
+        elif to == "csv":
+            frame.with_columns(pl.col("flags").list.join(" ")).write_csv(target)
+        else:
+            frame.write_ndjson(target)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from None
+    say(f"{frame.height} rows: {path}")
+
+
+@app.command()
+def models(json: Json = False) -> None:
+    """List the known providers, their key variables and what they can do."""
+    from misled.models import listing
+
+    entries = listing()
+    if json:
+        write_json(entries)
+        return
+    for entry in entries:
+        print("  ".join(f"{key}={value}" for key, value in entry.items() if value not in (None, "")))

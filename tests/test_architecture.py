@@ -1,0 +1,158 @@
+"""The shape of the package, as ARCHITECTURE.md tells it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "misled"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# Reading order is dependency order; a folder counts as one layer.
+LAYERS = (
+    *("errors", "draws", "records", "numbers", "problems", "roles", "chains", "answers"),
+    *("perturbations", "prompts", "metrics", "contracts", "stats", "wire", "models", "plan"),
+    *("store", "ledger", "engines", "experiments", "run", "trials", "sheets", "tables"),
+    *("figures", "report", "session", "rehearsal", "api", "__init__", "cli", "__main__"),
+)
+PURE = LAYERS[: LAYERS.index("models")]
+IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "socket", "subprocess", "datetime"}
+HEAVY = {"aiohttp", "jinja2", "matplotlib", "polars", "rich", "scipy", "xllamacpp", "uvloop"}
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, dotted; relative imports are not used here."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            module = node.module or ""
+            yield module
+            if module == "misled":
+                yield from (f"misled.{name.name}" for name in node.names)
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_imports_only_from_the_layers_above_it(path: Path) -> None:
+    own = LAYERS.index(layer(path))
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "misled" or len(parts) < 2 or parts[1].startswith("__"):
+            continue
+        other = LAYERS.index(parts[1])
+        assert other <= own, f"{layer(path)} imports {name}, which stands below it"
+
+
+def test_experiments_know_neither_wire_nor_engines() -> None:
+    for path in (SOURCE / "experiments").glob("*.py"):
+        assert not {n for n in imports(path) if n.startswith(("misled.wire", "misled.engines"))}
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_modules_have_no_clock_no_chance_and_no_files(name: str) -> None:
+    for path in (path for path in FILES if layer(path) == name):
+        assert not {module.split(".")[0] for module in imports(path)} & IMPURE
+
+
+def test_every_module_stands_in_a_layer_and_says_what_it_is() -> None:
+    for path in FILES:
+        assert layer(path) in LAYERS
+        assert ast.get_docstring(tree(path)), path
+
+
+def test_no_module_is_longer_than_350_lines() -> None:
+    long = {p.name: n for p in FILES if (n := len(p.read_text("utf-8").splitlines())) > 350}
+    assert not long
+
+
+def test_no_function_is_longer_than_50_lines_or_takes_more_than_6_parameters() -> None:
+    for path in FILES:
+        for function in functions(path):
+            length = (function.end_lineno or 0) - function.lineno + 1
+            count = len(function.args.args) + len(function.args.kwonlyargs)
+            if layer(path) == "cli":
+                continue
+            assert length <= 50, f"{path.name}: {function.name} has {length} lines"
+            assert count <= 6, f"{path.name}: {function.name} takes {count}"
+
+
+def test_one_broad_except_stands_in_the_package_at_the_http_engine() -> None:
+    broad = [
+        path.relative_to(SOURCE).as_posix()
+        for path in FILES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or getattr(node.type, "id", "") == "Exception")
+    ]
+    assert broad == ["engines/http.py"]
+
+
+def test_public_modules_list_their_names_and_the_names_exist() -> None:
+    for path in FILES:
+        module = tree(path)
+        lists = [
+            node.value
+            for node in module.body
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+        ]
+        if path.name == "__init__.py" and layer(path) == "experiments":
+            continue
+        assert lists, f"{path} has no __all__"
+        names = ast.literal_eval(lists[0])
+        assert names == sorted(names), path
+        defined = {name for node in module.body for name in _names(node)}
+        assert set(names) <= defined | {"run", "rows", "tables"}, path
+
+
+def _names(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return [node.target.id]
+    if isinstance(node, ast.ImportFrom | ast.Import):
+        return [alias.asname or alias.name for alias in node.names]
+    return []
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['misled', 'cpt', '--help']\n"
+        "from misled.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: print(*sorted({m.split('.')[0] for m in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "--methods" in done.stdout
+    assert not set(done.stderr.split()) & (HEAVY | {"msgspec", "numpy"})
+
+
+def test_no_text_of_the_package_holds_a_path_of_a_machine() -> None:
+    pattern = re.compile(r"(?<![\w./])/(home|root|Users|work)/\w")
+    for path in ROOT.rglob("*"):
+        ours = path.suffix in {".py", ".md", ".toml", ".cff", ".jinja"} and path.is_file()
+        if ours and not {".git", ".venv", "runs"} & set(path.relative_to(ROOT).parts):
+            assert not pattern.search(path.read_text("utf-8")), path

@@ -1,0 +1,97 @@
+"""Killed at any moment, a run goes on and gives the tables of a run that was not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from misled.draws import Draws
+from misled.store import Store
+
+KILLS = 24
+CONCURRENCY = 16
+BATCH = 512
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    log = tmp_path / "asked.log"
+    script = Path(__file__).with_name("planted_server.py")
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(log), "mixed"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1", log
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def command(url: str, directory: Path) -> list[str]:
+    options = "--problems addition:15+13 --n 12 --digits 1-3 --methods baseline,uncertainty,prefix"
+    return [
+        *(sys.executable, "-m", "misled", "cpt", "--model", "llamacpp/m", "--base-url", url),
+        *options.split(),
+        *("--concurrency", str(CONCURRENCY), "--run", str(directory)),
+    ]
+
+
+def committed(directory: Path) -> set[str]:
+    path = directory / "misled.db"
+    if not path.exists():
+        return set()
+    with Store(path) as store:
+        return {row[0] for row in store._db.execute("SELECT key FROM answers")}
+
+
+def tables(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((directory / "tables").iterdir())}
+
+
+def test_a_run_killed_again_and_again_asks_no_committed_request_twice(
+    tmp_path: Path, server: tuple[str, Path]
+) -> None:
+    url, log = server
+    draws = Draws(0, "kills")
+    killed, asked_before = 0, set[str]()
+    directory = tmp_path / "killed"
+    while True:
+        before = committed(directory)
+        seen = len(log.read_text().splitlines()) if log.exists() else 0
+        process = subprocess.Popen(command(url, directory), stderr=subprocess.PIPE)
+        if killed < KILLS:
+            wait_for_requests(log, seen + draws.below(14), process)
+            time.sleep(draws.unit() * 0.03)
+            process.kill()
+            killed += 1
+        _, errors = process.communicate(timeout=120)
+        asked = log.read_text().splitlines()[seen:]
+        assert not before & set(asked), "a committed request was asked again"
+        asked_before |= set(asked)
+        if process.returncode == 0:
+            break
+        assert killed <= KILLS, errors.decode()
+    counts = Counter(log.read_text().splitlines())
+    twice = sum(counts.values()) - len(counts)
+    assert set(counts) == committed(directory)
+    assert twice <= KILLS * (CONCURRENCY + BATCH)
+    print(f"kills survived {killed}, asked twice {twice} of {len(counts)}")
+
+    calm = tmp_path / "calm"
+    subprocess.run(command(url, calm), check=True, capture_output=True, timeout=120)
+    assert tables(directory) == tables(calm)
+
+
+def wait_for_requests(log: Path, number: int, process: subprocess.Popen[bytes]) -> None:
+    """Until the server has heard so many requests, or the run has ended."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        if log.exists() and len(log.read_text().splitlines()) >= number:
+            return
+        time.sleep(0.005)

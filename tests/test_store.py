@@ -1,0 +1,176 @@
+"""The run's memory: durable, honest about damage, and one writer at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import toys
+from misled.errors import StoreError
+from misled.records import Failure, Message, Request, Response, Usage
+from misled.store import MIGRATIONS, SCHEMA, Store, lock
+
+
+def test_an_answer_comes_back_as_it_was_committed(tmp_path: Path) -> None:
+    request = toys.ask("1 + 1?")
+    response = Response(
+        content="2\x00\u202e", reasoning="", usage=Usage(prompt=3), seconds=0.25, raw="{}"
+    )
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(request, response)])
+    with Store(tmp_path / "misled.db", read_only=True) as store:
+        assert store.get(request) == response
+        assert store.get(toys.ask("1 + 2?")) is None
+        assert store.verify() == []
+
+
+def test_the_first_answer_to_a_request_stands(tmp_path: Path) -> None:
+    request = toys.ask("1 + 1?")
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(request, Response(content="2"))])
+        store.commit([(request, Response(content="3"))])
+        assert store.get(request) == Response(content="2")
+
+
+def test_failures_are_forgotten_on_demand_and_answers_never(tmp_path: Path) -> None:
+    good, bad, worse = (toys.ask(text) for text in "abc")
+    failure = Failure(kind="server", message="500", status=500)
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(good, Response(content="2")), (bad, failure), (worse, failure)])
+        assert store.counts().failures == {"server": 2}
+        assert store.forget_failures([good.key, bad.key]) == 1
+        assert store.forget_failures() == 1
+        assert store.get(good) is not None
+        assert store.get(bad) is store.get(worse) is None
+
+
+def test_tokens_that_no_server_reported_are_no_tokens(tmp_path: Path) -> None:
+    told = Response(content="", usage=Usage(prompt=10, cached=4, completion=5))
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(toys.ask("a"), told), (toys.ask("b"), Response(content=""))])
+        counts = store.counts()
+    assert (counts.responses, counts.prompt_tokens, counts.cached_tokens) == (2, 10, 4)
+    assert counts.completion_tokens == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("UPDATE answers SET body = replace(body, '2', '3')", "answer b2:"),
+        ("UPDATE requests SET body = replace(body, '1', '3')", "request b2:"),
+        ("DELETE FROM requests", "its request is missing"),
+    ],
+)
+def test_verify_names_what_was_changed_behind_its_back(
+    tmp_path: Path, change: str, named: str
+) -> None:
+    path = tmp_path / "misled.db"
+    with Store(path) as store:
+        store.commit([(toys.ask("1 + 1?"), Response(content="2"))])
+    with sqlite3.connect(path) as db:
+        db.execute(change)
+    db.close()
+    with Store(path, read_only=True) as store:
+        damaged = store.verify()
+    assert len(damaged) == 1
+    assert named in damaged[0]
+
+
+def test_a_file_that_is_no_database_is_one_line_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    path.write_bytes(b"not a database, but long enough to be read as one" * 100)
+    with pytest.raises(StoreError, match=r"cannot open .*misled\.db: .*damaged"):
+        Store(path)
+
+
+def test_a_cut_file_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    with Store(path) as store:
+        store.commit([(toys.ask(str(i)), Response(content="x" * 4000)) for i in range(200)])
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(StoreError), Store(path) as store:
+        assert store.verify() == []
+
+
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    Store(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    db.close()
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match="newer misled"):
+            Store(path, read_only=read_only)
+
+
+def test_the_schema_is_as_many_scripts_as_its_version() -> None:
+    assert len(MIGRATIONS) == SCHEMA
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
+    code = """
+        import resource, sys, signal
+        from pathlib import Path
+        import toys
+        from misled.errors import StoreError
+        from misled.records import Response
+        from misled.store import Store
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+        done = 0
+        try:
+            with Store(Path(sys.argv[1])) as store:
+                while True:
+                    store.commit([(toys.ask(str(done)), Response(content="x" * 20_000))])
+                    done += 1
+        except StoreError as error:
+            print(done, error)
+    """
+    path = tmp_path / "misled.db"
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parent,
+    )
+    number, _, line = done.stdout.strip().partition(" ")
+    assert "free space on the disk" in line
+    assert "\n" not in line
+    with Store(path, read_only=True) as store:
+        assert store.counts().responses == int(number) > 3
+        assert store.verify() == []
+
+
+def test_a_second_process_is_told_that_the_directory_is_in_use(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from misled.store import lock\n"
+    code += "with lock(Path(sys.argv[1])): pass"
+    with lock(tmp_path):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+    assert "is in use by another misled process" in done.stderr
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+
+
+@given(st.text(), st.text(), st.integers(0, 5))
+def test_a_key_depends_on_what_is_asked_and_not_on_the_lane(
+    text: str, lane: str, sample: int
+) -> None:
+    def made(lane: str, sample: int) -> Request:
+        message = Message(role="user", content=text)
+        return Request(provider="p", model="m", messages=(message,), lane=lane, sample=sample)
+
+    assert made(lane, sample).key == made("", sample).key
+    assert made(lane, sample).key != made(lane, sample + 1).key
+
+
+def test_a_key_never_changes_between_versions() -> None:
+    assert toys.ask("hi").key == "b2:6248415d4636518c0fa82832afb56a6f"
