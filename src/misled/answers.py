@@ -1,0 +1,254 @@
+r"""What a text states as its final value: found, normalised and compared, exactly.
+
+    >>> read(r"So 12 + 30 = 42. **Answer:** \boxed{\$1{,}042.00}")
+    '1042'
+    >>> read("It is 3 or 5.")
+    Unreadable(reason='ambiguous')
+
+A value is canonical: digits, with `-` and one `.` or `/` where needed. A marked
+value (a box, "the answer is", "**Final Answer**", `####`) beats an unmarked
+one; of the marked ones the last counts. Every function is total: a text gives a
+value or the reason why it gives none, and never a part of a number.
+
+Knows nothing about the gold answer, nor about outcomes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from misled.numbers import Number, numbers
+from misled.records import Record
+from misled.values import (
+    CLOSE,
+    OPEN,
+    ROUGHLY,
+    ROUGHLY_BEFORE,
+    Value,
+    alone,
+    canonical,
+    is_negated,
+    is_operand,
+    is_stated,
+    same,
+    values,
+)
+
+__all__ = [
+    "Number",
+    "Unreadable",
+    "canonical",
+    "concluded",
+    "marked",
+    "numbers",
+    "read",
+    "same",
+]
+
+
+class Unreadable(Record, frozen=True):
+    """Why a text gives no value (protocol A.6).
+
+    `approximate` is rounded, scientific, or no integer where one is asked for;
+    `ambiguous` is two final values of which none is marked.
+    """
+
+    reason: Literal["none", "approximate", "ambiguous"]
+
+
+Found: TypeAlias = Value | Unreadable
+
+_MARK = re.compile(
+    r"\\boxed\s*\{|\\fbox\s*\{|####|answer|Answer|ANSWER|答案|答え|답"
+    r"|respuesta|Respuesta|réponse|Réponse|Antwort|ответ|Ответ"
+    r"|final (?:numeric(?:al)? )?(?:result|value|total)"
+    r"|Final (?:[Nn]umeric(?:al)? )?(?:[Rr]esult|[Vv]alue)"
+)
+_BROKEN = re.compile(  # how a text ends that was cut off
+    r"(?:\b(?:an?|the|of|to|from|and|or|is|are|we|so|by|in|with|for|that|which|as|at|on|but|if)"
+    r"|[,=+×÷(:/])\s*\Z"
+)
+_FAULT = re.compile(
+    r"\s*(?:[A-Za-z]*Error|Traceback|Exception)\b"
+)  # a server's words, not a model's
+_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_PLACEHOLDER = re.compile(
+    r"[\s.…<>\[\]?_]*(?:\\[lc]?dots|(?:(?:your|final) )*answer|result)?[\s.…<>\[\]?_]*",
+    re.IGNORECASE,
+)
+_FOREIGN = re.compile(
+    r"(?:/|\b(?:your|previous|earlier|given|provided|initial|original|claimed|wrong|incorrect|their"
+    r"|his|her|possible|expected)\s(?:\w+\s)?)\Z",
+    re.IGNORECASE,
+)
+_AS_ANSWER = re.compile(
+    rf"(?:{CLOSE}|[%.])*(?:[A-Za-z]+\s){{0,3}}?(?:is|are|as|was|be)\s(?:[a-z]+\s){{0,4}}",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(
+    r"[^\w\n.!?。\\]*(?:\b(?:is|are|be)\b[^\w\n\\]*)?\n(?:[^\w\n]*(?:latex|math)?\n)*+"
+)
+_LEAD = re.compile(
+    rf"(?:{OPEN}|s\b|[:：=>是为為]|{ROUGHLY}|\b(?:is|are|be|should|would|must|will|was|equals?"
+    r"|equal|to|therefore|thus|then|now|simply|just|exactly|indeed|still|also|only|again|the|a"
+    r"|number|value|of)\b)*+",
+    re.IGNORECASE,
+)
+_STOP = re.compile(r"[.!?。！？](?=[\s\"'”’)*\]$}]|\Z)|\n")
+_JOINT = re.compile(rf"{CLOSE}*(?:[,;、，或和]|,?\s?\b(?:or|and)\b){OPEN}*", re.IGNORECASE)
+_ALTERNATIVE = re.compile(r"[^,.;]*\b(?:or|and)\b[^,.;]*", re.IGNORECASE)
+_UNDECIDED = re.compile(
+    r"(?:cannot|can't|can not) be (?:determined|found)|not enough information|undefined|impossible",
+    re.IGNORECASE,
+)
+
+
+def read(text: str, *, integer: bool = True) -> str | Unreadable:
+    """The value that an answer states finally; `integer` says that the gold answer is one."""
+    found = alone(text, 0, len(text)) or next(marked(text), None)
+    if (
+        found is None
+        and not _BROKEN.search(text, max(0, len(text) - 32))
+        and not _FAULT.match(text)
+    ):
+        found = concluded(text, 0, len(text))
+    if found is None or isinstance(found, Unreadable):
+        return found or Unreadable("none")
+    if integer and not (found.exact and found.value.removeprefix("-").isdecimal()):
+        return Unreadable("approximate")
+    return found.value
+
+
+def marked(text: str) -> Iterator[Found]:
+    """What each mark of a final value says, the last mark first; marks that say nothing are left.
+
+    A box or cue that holds no single number gives an `Unreadable`: it is final all the same.
+    """
+    closed = _boxes(text)
+    marks = [mark.span() for mark in _MARK.finditer(text)]
+    limit = len(text)
+    for place in range(len(marks) - 1, -1, -1):
+        lo, hi = marks[place]
+        if hi in closed:
+            found = _boxed(text, lo, hi, closed[hi])
+            rest = closed.get(marks[place - 1][1]) if place else None
+            if found and rest and _JOINT.fullmatch(text, rest + 1, lo):
+                found = Unreadable("ambiguous")
+        elif text[hi - 1] == "{":
+            found = Unreadable("none") if text[hi : hi + 1].isdecimal() else None  # cut off
+        elif text[lo] == "#":
+            found = alone(text, hi, _clause_end(text, hi, limit))
+        else:
+            found = _cued(text, lo, hi, limit)
+        if found:
+            yield found
+        limit = lo
+
+
+def concluded(text: str, start: int, end: int) -> Found | None:
+    """What the last sentence of `text[start:end]` with a value in it states, marked or not."""
+    stops = [stop.end() for stop in _STOP.finditer(text, start, end)]
+    last = None
+    for lo, hi in reversed(list(zip([start, *stops], [*stops, end], strict=True))):
+        if last is None:
+            last = _stated(text, lo, hi)
+        elif text[lo:hi].strip():
+            before, after = alone(text, lo, hi), alone(text, hi, end)
+            if before and after and not same(before.value, after.value):
+                return Unreadable("ambiguous")
+            break
+    return last
+
+
+def _boxes(text: str) -> dict[int, int]:
+    """Where the content of each closed box starts, and where it ends."""
+    closed: dict[int, int] = {}
+    if "boxed" not in text and "fbox" not in text:
+        return closed
+    open_at: list[int] = []
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "}":
+            if open_at:
+                closed[open_at.pop()] = brace.start()
+        elif brace[0][-1] == "{" and brace[0] != "\\{":
+            open_at.append(brace.end())
+    return closed
+
+
+def _boxed(text: str, lo: int, start: int, end: int) -> Found | None:
+    """What the box that opens at `lo` says with its content `text[start:end]`."""
+    if _PLACEHOLDER.fullmatch(text, start, end):
+        return None
+    found = alone(text, start, end) or _stated(text, start, end) or Unreadable("none")
+    if (
+        isinstance(found, Value)
+        and found.exact
+        and ROUGHLY_BEFORE.search(text, max(0, lo - 32), lo)
+    ):
+        return Value(found.start, found.end, found.value, exact=False)
+    return found
+
+
+def _cued(text: str, lo: int, hi: int, limit: int) -> Found | None:
+    """What the clause round the cue `text[lo:hi]` says the answer is."""
+    if _FOREIGN.search(text, max(0, lo - 32), lo):
+        return None
+    before = _before_cue(text, lo)
+    if before:
+        return before
+    heading = _HEADING.match(text, hi, limit)
+    start = heading.end() if heading else hi
+    end = _clause_end(text, start, limit)
+    if _UNDECIDED.search(text, start, end):
+        return Unreadable("none")
+    lead = _LEAD.match(text, start, end)
+    found = values(text, start, end)
+    if lead and found and found[0].start == lead.end() and not is_operand(text, found[0]):
+        joined = found[1:] and _JOINT.fullmatch(text, found[0].end, found[1].start)
+        return Unreadable("ambiguous") if joined else found[0]
+    return _stated(text, start, end)
+
+
+def _before_cue(text: str, lo: int) -> Value | None:
+    """The value that the cue at `lo` names in hindsight: `so 42 is the right answer`."""
+    start = max(text.rfind("\n", 0, lo), text.rfind(". ", 0, lo), lo - 96)
+    start = text.find(" ", start, lo) if start == lo - 96 else start
+    found = values(text, max(0, start), lo)
+    if not found or is_operand(text, found[-1]) or is_negated(text, found[-1]):
+        return None
+    return found[-1] if _AS_ANSWER.fullmatch(text, found[-1].end, lo) else None
+
+
+def _clause_end(text: str, start: int, limit: int) -> int:
+    stop = _STOP.search(text, start, limit)
+    return stop.start() if stop else limit
+
+
+def _stated(text: str, start: int, end: int) -> Found | None:
+    """The one value that a sentence states, or why it is none; None if it has no value.
+
+    A value that the sentence reckons with, or negates, is none of its own. What
+    follows an equals sign or a verb beats what is merely mentioned, and the
+    last such beats the others, unless `and` or `or` joins them.
+    """
+    found = [
+        value
+        for value in values(text, start, end)
+        if not is_operand(text, value) and not is_negated(text, value)
+    ]
+    pool = [value for value in found if is_stated(text, value)] or found
+    if not pool:
+        return None
+    last = pool[-1]
+    for other in found:
+        if other.value == last.value:
+            continue
+        if pool is found or (
+            other.start > last.end and _JOINT.fullmatch(text, last.end, other.start)
+        ):
+            return Unreadable("ambiguous")
+        if other in pool and _ALTERNATIVE.fullmatch(text, other.end, last.start):
+            return Unreadable("ambiguous")
+    return last

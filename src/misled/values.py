@@ -1,0 +1,242 @@
+r"""A value in its place: what it is worth, and what the text does with it.
+
+    >>> values(r"so \frac{2}{6} of 12,000 is left")[0]
+    Value(start=3, end=14, value='1/3', exact=True)
+
+The text may state a value (`is 42`, `= 42`, `**42**`), reckon with it
+(`42 + 3`, `from 42`, `\sqrt{42}`) or merely mention it. Context is sought
+within a few words on either side, so that the work is linear in the text.
+
+Knows nothing about which of the stated values is the final one.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from misled.numbers import MINUS, Number, numbers, sign
+from misled.records import Record
+
+__all__ = [
+    "CLOSE",
+    "OPEN",
+    "ROUGHLY",
+    "ROUGHLY_BEFORE",
+    "Value",
+    "alone",
+    "canonical",
+    "is_negated",
+    "is_operand",
+    "is_stated",
+    "same",
+    "values",
+]
+
+
+class Value(Record, frozen=True):
+    """A canonical value where it stands; `exact` is False for rounded and scientific ones."""
+
+    start: int
+    end: int
+    value: str
+    exact: bool = True
+
+
+_LONGEST_RATIONAL = 2000  # digits; Python's own conversion stops at 4300
+_LOOK = 48  # code points on either side in which the context of a value is sought
+
+_SPACE = r"[\s$*_`\"'“”‘’]|\\[()\[\],;:!> $]|\\(?:left|right|quad|displaystyle)\b"
+_COMMAND = r"\\(?:text|textbf|textit|mathrm|mathbf|mbox|bm|boldsymbol)\s*\{"
+OPEN = rf"(?:{_SPACE}|{_COMMAND}|[(\[{{€£¥])"
+CLOSE = rf"(?:{_SPACE}|[)\]}}])"
+ROUGHLY = (
+    r"(?:≈|≃|~|\\approx|\\sim(?:eq)?|大?约|大約"
+    r"|\b(?:about|approximately|approx|roughly|around|nearly|almost)\b)"
+)
+_UNIT = (
+    r"(?:\\?[%％°]|\\(?:text|mathrm|mbox|textrm)\s*\{[^{}\d]*\}(?:\^\{?[23]\}?)?"
+    r"|\^\s*\{?\\circ\}?|\\(?:degree|circ)\b)"
+)
+_NO_UNIT = r"(?!(?:and|or|nor|not|is|are|was|than|more|less|plus|minus|times|out|wrong)\b)"
+_PREFIX = re.compile(rf"(?:{OPEN}|[#:：+])*+([-−–](?=[(\\{{]){OPEN}*+)?")
+_SUFFIX = re.compile(
+    rf"(?:{CLOSE}|{_UNIT}|[.,;!。！]|[¥元个個米人円年岁天]|{_NO_UNIT}[A-Za-z]+[²³]?)*+"
+)
+
+_BOX = re.compile(rf"{OPEN}*+\\boxed\s*\{{(.*)\}}(?:{CLOSE}|[.])*", re.DOTALL)
+_FRACTION = re.compile(r"\\[dtc]?frac\s*\{?\s*\Z")
+_OVER = re.compile(r"\s*\}?\s*\{?\s*")
+_SLASH = re.compile(r"\s?/\s?")
+ROUGHLY_BEFORE = re.compile(rf"{ROUGHLY}{OPEN}*\Z", re.IGNORECASE)
+_MINUS_IN_WORDS = re.compile(
+    r"(?:(?<![\w-])negative|(?:\A|[=:(.\n]|\b(?:is|be|equals|gives?|get))\s*\bminus)\s\Z",
+    re.IGNORECASE,
+)
+_CUT_OFF = re.compile(r"\.\.\.|…|\\[cl]?dots|[kKMB](?![A-Za-z])")
+
+_OPENERS = " \t\r\n$_`\"'“”‘’([{€£¥\\"
+_OPERATORS = frozenset("+×÷·∙⋅^√/")
+_OPERATOR_WORD = re.compile(
+    r"(?:times|plus|minus|by|from|over|modulo?|subtract(?:ing)?|add(?:ing)?|multiply(?:ing)?"
+    r"|div|cdot|pm|sqrt|[dt]?frac)",
+    re.IGNORECASE,
+)
+_LAST_WORD = re.compile(r"[A-Za-z]+\Z")
+_OPERATOR_AFTER = re.compile(
+    rf"(?:(?!\n){CLOSE}|{_UNIT})*+(?:[A-Za-z]+[ ]){{0,2}}"
+    rf"(?:[+×÷·∙⋅^]|[-−–](?={OPEN}*[\d.])|(?:\*(?!\*)|/)(?={OPEN}*[\d.])|(?<=\}})\s*\{{"
+    r"|\\(?:times|div|cdot|pm)\b|[xX]\s?\d|(?:times|plus|minus|modulo?)\s[$\\(]*\d"
+    r"|(?:divided|multiplied)\sby\s)"
+    r"|\((?=\d)|\s?\\(?:sqrt|pi|ln|log|sin|cos|tan|alpha|theta|infty)\b|\s?[π√∞]"
+    r"|(?![mgshlLtJNVWkKMB])[A-Za-z](?![A-Za-z])"
+    r"|\s*\n\s*[-+−–×*]\s?[\d.,]+\s*(?:\n|\Z)"  # the row of a column that stands above
+)
+_NEGATED = re.compile(
+    rf"(?:\bnot|n't|\binstead\sof|\brather\sthan|\bneither|\bnor|不是){OPEN}*\Z", re.IGNORECASE
+)
+_STATES = re.compile(
+    rf"(?:[=≡≈⇒→]|[:：]\s|(?<!\d)[:：]|\*\*|\\(?:Rightarrow|implies|to|equiv|approx)\b){OPEN}*\Z"
+    r"|(?:\b(?:is|are|was|were|be|equals?|becomes?|gives?|giving|gets?|got|makes?|yields?"
+    r"|obtain(?:ed)?|has|have|totals?|totaling|costs?)\b|'s\b|是|为|為|等于|得到?)"
+    rf"(?:{OPEN}|{ROUGHLY}"
+    r"|(?!(?:not|sum|product|difference|quotient|between|for|in|at|if)\b)[a-z]+\s){0,9}\Z",
+    re.IGNORECASE,
+)
+
+
+def values(text: str, start: int = 0, end: int | None = None) -> list[Value]:
+    r"""Every value of `text[start:end]`; `\frac{1}{3}`, `1/3` and `2 1/3` are one each."""
+    found: list[Value] = []
+    queue = numbers(text, start, end)[::-1]
+    while queue:
+        number = queue.pop()
+        fraction = _fraction(text, number, queue[-1] if queue else None)
+        if fraction is None:
+            found.append(_plain(text, number))
+            continue
+        if queue and queue[-1].start < fraction.end:
+            queue.pop()
+        if found and _is_mixed(text, found[-1], fraction):
+            whole = found.pop()
+            mixed = str(Fraction(whole.value) + Fraction(fraction.value))
+            fraction = Value(whole.start, fraction.end, mixed)
+        found.append(fraction)
+    return found
+
+
+def alone(text: str, start: int, end: int) -> Value | None:
+    """The value that `text[start:end]` is, with nothing but markup, currency and unit round it."""
+    found = values(text, start, end)
+    if len(found) != 1 or is_operand(text, found[0]):
+        return None
+    value = found[0]
+    prefix = _PREFIX.fullmatch(text, start, value.start)
+    if prefix is None or _SUFFIX.fullmatch(text, value.end, end) is None:
+        return None
+    if prefix[1]:
+        return Value(value.start, value.end, _negative(value.value), value.exact)
+    return value
+
+
+def canonical(text: str) -> str | None:
+    """The canonical value of a text that is one value and its unit alone, or None."""
+    box = _BOX.fullmatch(text)
+    found = alone(text, *box.span(1)) if box else alone(text, 0, len(text))
+    return found.value if found else None
+
+
+def same(a: str, b: str) -> bool:
+    """Whether two canonical values are equal, as rationals."""
+    if a == b:
+        return True
+    first, second = _rational(a), _rational(b)
+    return first is not None and first == second
+
+
+def is_operand(text: str, value: Value | Number) -> bool:
+    """Whether the text reckons with the value: an operator, a root or a letter is next to it."""
+    if _OPERATOR_AFTER.match(text, value.end, value.end + _LOOK):
+        return True
+    before = text[max(0, value.start - _LOOK) : value.start]
+    left = before.rstrip(_OPENERS)
+    if left.endswith("**"):
+        left = left.rstrip("*" + _OPENERS)
+    last = left[-1:]
+    if last in MINUS or last == "*":  # a bullet is no operator
+        ahead = left[:-1].rstrip(" ")[-1:]
+        return ahead.isalnum() or ahead in tuple(")}]%$°")
+    if last == "}":
+        return before[len(left) : len(left) + 1] == "{"
+    word = _LAST_WORD.search(left)
+    return last in _OPERATORS or bool(word and _OPERATOR_WORD.fullmatch(word[0]))
+
+
+def is_stated(text: str, value: Value | Number) -> bool:
+    """Whether an equals sign, a verb, a colon or bold type before the value states it."""
+    return _STATES.search(text, max(0, value.start - _LOOK), value.start) is not None
+
+
+def is_negated(text: str, value: Value | Number) -> bool:
+    """Whether the text says that the value is not the one: `not 42`, `rather than 42`."""
+    return _NEGATED.search(text, max(0, value.start - _LOOK), value.start) is not None
+
+
+def _plain(text: str, number: Number) -> Value:
+    """The value of one number, with a minus in words and what makes it inexact."""
+    start, value = number.start, number.value
+    minus = _MINUS_IN_WORDS.search(text, max(0, start - _LOOK), start)
+    if minus:
+        start, value = minus.start(), _negative(value)
+    exact = number.form != "scientific" and not _is_rounded(text, number)
+    return Value(start, number.end, value, exact)
+
+
+def _fraction(text: str, first: Number, second: Number | None) -> Value | None:
+    """The fraction that begins with `first`, in LaTeX or with a slash."""
+    command = _FRACTION.search(text, max(0, first.start - 12), first.start)
+    if command:
+        start, negative = sign(text, command.start())
+        if second and _OVER.fullmatch(text, first.end, second.start):
+            end = second.end + (text[second.end : second.end + 1] == "}")
+            ratio = _ratio(first.value, second.value)
+        elif len(first.value) == 2 and first.value.isdecimal():  # \frac34
+            end, ratio = first.end, _ratio(*first.value)
+        else:
+            return None
+        return Value(start, end, _negative(ratio) if negative else ratio) if ratio else None
+    if second is None or _SLASH.fullmatch(text, first.end, second.start) is None:
+        return None
+    if text[first.start - 1 : first.start] == "/" or text[second.end : second.end + 1] == "/":
+        return None  # a date
+    ratio = _ratio(first.value, second.value)
+    return Value(first.start, second.end, ratio) if ratio else None
+
+
+def _is_rounded(text: str, number: Number) -> bool:
+    """Whether the number is said to be about right, or is cut off."""
+    if _CUT_OFF.match(text, number.end):
+        return True
+    return ROUGHLY_BEFORE.search(text, max(0, number.start - _LOOK), number.start) is not None
+
+
+def _negative(value: str) -> str:
+    return value[1:] if value[0] == "-" else "-" + value if value != "0" else value
+
+
+def _rational(value: str) -> Fraction | None:
+    """The value as a fraction, or None if it is in e-notation or too long to be converted."""
+    return None if "e" in value or len(value) > _LONGEST_RATIONAL else Fraction(value)
+
+
+def _ratio(a: str, b: str) -> str | None:
+    """The canonical value of a / b, or None."""
+    above, below = _rational(a), _rational(b)
+    return None if above is None or not below else str(above / below)
+
+
+def _is_mixed(text: str, whole: Value, fraction: Value) -> bool:
+    """Whether a small integer and a proper fraction stand together: `2 1/3`."""
+    small = whole.value.isdecimal() and len(whole.value) < 10
+    together = whole.end <= fraction.start and not text[whole.end : fraction.start].strip(" ")
+    return small and together and 0 < Fraction(fraction.value) < 1
