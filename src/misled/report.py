@@ -1,0 +1,272 @@
+"""A run as one HTML file that opens from disk, and as a table for the terminal.
+
+    write(ReportInput(entries=..., plan_toml=..., facts={"misled": "0.1.0"}), directory)
+    -> directory/report.html
+
+Everything that a plan, a file or a model said is untrusted: it is escaped, and
+what cannot be seen in it is written out. The file has no script, asks nothing
+of the network, and holds no date but those in `facts`.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jinja2
+from markupsafe import Markup
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from misled import figures, findings, sheets
+from misled.records import Entry, Record, Usage
+
+__all__ = ["ReportInput", "html", "summary", "write"]
+
+MAIN = ("r_cpt", "recovered", "adopted", "net_adoption", "net_r")
+FEW_DEGREES = 3
+
+
+class ReportInput(Record, frozen=True):
+    """What a report shows besides the estimates, given by whoever ran the study.
+
+    `facts` and `counts` are shown in their order, under their own names:
+    versions, models, the prompts' hash, dates; requests asked, answered, failed.
+    `usage` sums the answers' tokens. `stopped` says why a run ended before its
+    plan was done. `notes` are further warnings, one sentence each.
+    """
+
+    entries: tuple[Entry, ...]
+    plan_toml: str
+    title: str = "How a tampered chain misleads"
+    facts: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    failures: dict[str, int] = {}
+    usage: Usage = Usage()
+    stopped: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Grid(Record, frozen=True):
+    """A table as the page shows it, with a link to its data."""
+
+    id: str
+    sheet: sheets.Sheet
+    csv: str
+
+
+class _Plate(Record, frozen=True):
+    """A figure as the page shows it, with its table."""
+
+    id: str
+    image: str
+    alt: str
+    caption: str
+    single: bool
+    sheet: sheets.Sheet
+    csv: str
+
+
+def write(run: ReportInput, directory: Path) -> Path:
+    """The path of `report.html` under `directory`, written whole or not at all."""
+    path = directory / "report.html"
+    sheets.publish(path, html(run).encode())
+    return path
+
+
+def html(run: ReportInput) -> str:
+    """The report; equal input gives equal text."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("misled", "data"),
+        autoescape=True,
+        finalize=_plain,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    shown = {entry.metric for entry in run.entries}
+    return environment.get_template("report.html.jinja").render(
+        run=run,
+        lead=_lead(run),
+        findings=findings.findings(run.entries),
+        cautions=[*_own_cautions(run), *findings.cautions(run.entries)],
+        main=_main_table(run.entries),
+        plates=[_plate(drawing) for drawing in figures.drawings(run.entries)],
+        tables=list(_tables(run.entries)),
+        words=[sheets.METRICS[metric] for metric in sheets.METRICS if metric in shown],
+        facts=list(_facts(run)),
+    )
+
+
+def summary(entries: Iterable[Entry], width: int = 100) -> str:
+    """The main table for a terminal: a line a method, pooled over D_T and, if few, each D_T."""
+    out = io.StringIO()
+    console = Console(file=out, width=width, color_system=None, legacy_windows=False)
+    by = {(e.table, e.metric, frozenset(e.keys.items())): e for e in entries}
+    settings: dict[str, list[Entry]] = {}
+    for (table, metric, _), entry in by.items():
+        if (table, metric) == ("pooled", "adopted"):
+            settings.setdefault(_setting(entry.keys), []).append(entry)
+    for setting, pooled in settings.items():
+        grid = Table(box=box.SIMPLE_HEAD, title=Text(sheets.visible(setting), style="bold"),
+                     title_justify="left", padding=(0, int(width > 88), 0, 0))  # fmt: skip
+        for column in ("method", "D_T"):
+            grid.add_column(column)
+        for column in ("n", "R_CPT", "adopted %", "net adoption", "recovered %"):
+            grid.add_column(column, justify="right", no_wrap=True)
+        for entry in pooled:
+            for line in _summary_lines(by, entry):
+                grid.add_row(*(Text(sheets.visible(cell)) for cell in line))
+        console.print(grid)
+    if any(e.value is not None and e.low is None for e in by.values()):
+        console.print("* fewer than 10 problems: no interval is claimed", highlight=False)
+    return out.getvalue().rstrip("\n")
+
+
+_By: TypeAlias = dict[tuple[str, str, frozenset[tuple[str, str]]], Entry]
+
+
+def _setting(keys: dict[str, str]) -> str:
+    """What a table of the summary holds constant, without what is usual."""
+    source = keys["source"]
+    usual = {"reasoning", "user", "intact", "digits", "endings", "random"}
+    names = ("feed", "structure", "channel", "perturbation", "scope", "place")
+    rest = [f"{name} {keys[name]}" for name in names if keys.get(name, "user") not in usual]
+    chains = [] if source == keys["target"] else [f"chains of {source}"]
+    return ", ".join([f"{keys['set']}, {keys['target']}", *chains, *rest])
+
+
+def _summary_lines(by: _By, pooled: Entry) -> Iterator[tuple[str, ...]]:
+    """The pooled line, then one for each D_T where there are few of them."""
+    yield _summary_line(by, pooled, "pooled", pooled.keys)
+    cells = [
+        e for (table, metric, _), e in by.items() if (table, metric) == ("outcomes", "adopted")
+    ]
+    group = pooled.keys.items() - {("d_t", pooled.keys.get("d_t", ""))}
+    mine = [e for e in cells if e.keys["arm"] == "tampered" and group <= e.keys.items()]
+    if 1 < len(mine) <= FEW_DEGREES:
+        for entry in mine:
+            keys = {name: value for name, value in entry.keys.items() if name != "arm"}
+            yield _summary_line(by, entry, "", keys)
+
+
+def _summary_line(by: _By, adopted: Entry, table: str, keys: dict[str, str]) -> tuple[str, ...]:
+    """`keys` name the cell in `table`, or in the tables by cell where that is empty."""
+
+    def find(name: str, metric: str, **more: str) -> Entry | None:
+        return by.get((table or name, metric, frozenset((keys | more).items())))
+
+    arm = {} if table else {"arm": "tampered"}
+    return (
+        keys.get("method", "") if table else "",
+        keys.get("d_t", ""),
+        str(adopted.n),
+        _short(find("cpt", "r_cpt"), 2, 1),
+        _short(adopted, 0, 100),
+        _short(find("net", "net_adoption", against="clean"), 0, 100),
+        _short(find("outcomes", "recovered", **arm), 0, 100),
+    )
+
+
+def _short(entry: Entry | None, digits: int, scale: float) -> str:
+    if entry is None:
+        return ""
+    if entry.value is None:
+        return "unsupported" if "unsupported" in entry.left_out else "no value"
+    sign = "+" if entry.metric in sheets.SIGNED else ""
+    value = f"{scale * entry.value:{sign}.{digits}f}"
+    return (
+        f"{value} {sheets.interval(entry, digits, scale)}"
+        if entry.low is not None
+        else f"{value} *"
+    )
+
+
+def _lead(run: ReportInput) -> str:
+    targets = dict.fromkeys(e.keys["target"] for e in run.entries if "target" in e.keys)
+    sets = dict.fromkeys(e.keys["set"] for e in run.entries if "set" in e.keys)
+    return (
+        "Models that can solve a problem are handed a finished chain of reasoning whose stated "
+        "result was tampered with. Do they find the true result, or repeat the wrong one? "
+        f"{', '.join(targets)} on {', '.join(sets)}."
+        if targets
+        else "Nothing has been answered yet."
+    )
+
+
+def _own_cautions(run: ReportInput) -> Iterator[findings.Caution]:
+    if run.stopped:
+        text = "The run stopped before its plan was done; the numbers are of what was answered"
+        yield findings.Caution(text, (run.stopped,))
+    for note in run.notes:
+        yield findings.Caution(note.rstrip("."), ())
+
+
+def _facts(run: ReportInput) -> Iterator[tuple[str, str]]:
+    """Facts, counts, failures by kind, tokens and their cached share, each with its name."""
+    yield from run.facts.items()
+    yield from ((name, f"{count:,}") for name, count in run.counts.items())
+    if run.failures:
+        yield "failures", ", ".join(f"{kind} {count:,}" for kind, count in run.failures.items())
+    usage = run.usage
+    for name, count in (
+        ("prompt tokens", usage.prompt),
+        ("completion tokens", usage.completion),
+        ("of these, reasoning", usage.reasoning),
+    ):
+        if count is not None:
+            yield name, f"{count:,}"
+    if usage.cached is not None and usage.prompt:
+        yield "cached share of prompt tokens", f"{100 * usage.cached / usage.prompt:.0f} %"
+
+
+def _main_table(entries: Iterable[Entry]) -> _Grid | None:
+    chosen = [
+        e
+        for e in entries
+        if e.table == "pooled" and e.metric in MAIN and e.keys.get("against", "clean") == "clean"
+    ]
+    if not chosen:
+        return None
+    return _Grid("main", sheets.sheet(chosen, digits=2, n_of="adopted"), _csv(chosen))
+
+
+def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
+    """Every table; its data stand in a file beside the report, since they would double its size."""
+    for name in dict.fromkeys(e.table for e in entries if not e.table.startswith("figure")):
+        sheet = sheets.sheet([e for e in entries if e.table == name])
+        yield _Grid(name, sheet, f"tables/{name}.csv")
+
+
+def _plate(drawing: figures.Drawing) -> _Plate:
+    entries = drawing.entries
+    models = dict.fromkeys(e.keys["target"] for e in entries)
+    caption = f"{sheets.CAPTIONS[drawing.table]}. {drawing.title}"
+    return _Plate(
+        id=drawing.name,
+        image=_data("image/svg+xml", figures.render(drawing, "svg")),
+        alt=f"Chart: {caption}, {', '.join(models)}. Its numbers follow as a table.",
+        caption=f"{caption}. Bars are 95 % intervals.",
+        single=len(models) == 1,
+        sheet=sheets.sheet(entries),
+        csv=_csv(entries),
+    )
+
+
+def _csv(entries: Sequence[Entry]) -> str:
+    return _data("text/csv", sheets.csv_text(entries).encode())
+
+
+def _data(kind: str, content: bytes) -> str:
+    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
+
+
+def _plain(value: Any) -> Any:
+    """Every value that the template prints, with what cannot be seen written out."""
+    return (
+        value if isinstance(value, Markup) or not isinstance(value, str) else sheets.visible(value)
+    )

@@ -1,0 +1,273 @@
+"""Estimates as text: one number, a table for a reader, a file for a program.
+
+    show(entry) -> "0.620 [0.551, 0.684]"
+
+A `Sheet` is what one looks at: a row a cell, a column a metric. CSV is long, a
+line an estimate. Names come from plans, files and models: characters that
+cannot be seen are written out (`visible`). Knows nothing about studies.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from misled.errors import StoreError
+from misled.records import OUTCOMES, Entry, Record
+
+__all__ = [
+    "CAPTIONS",
+    "KEYS",
+    "METRICS",
+    "Line",
+    "Sheet",
+    "csv_text",
+    "interval",
+    "label",
+    "markdown",
+    "publish",
+    "sheet",
+    "show",
+    "visible",
+]
+
+CAPTIONS = {
+    "eligibility": "Which problems could be probed: chain right, problem solved alone",
+    "controls": "What the controls answer by themselves, each reply counted once",
+    "outcomes": "Outcomes as shares of the answered trials",
+    "cpt": "Compromising rate by cell, its other readings, and adoption",
+    "net": "Tampered minus control, paired by problem; n counts problems",
+    "pooled": "Pooled over the tampered digits, each degree weighted equally within a problem",
+    "figure4": "R_CPT by tampered digits",
+    "figure4_net": "Net R_CPT by tampered digits: tampered minus clean chain",
+}
+KEYS = {
+    "set": "problems",
+    "target": "model",
+    "source": "chains of",
+    "place": "places",
+    "d_t": "D_T",
+}
+# Columns stand in this order; a metric without a line here comes last, under its own name.
+METRICS = {
+    "eligible": ("eligible", "share of all problems that can be probed"),
+    "source_right": ("chain right", "source replies whose chain and answer end on the gold value"),
+    "gate_passed": ("gate passed", "problems that the model solves alone, in this mode"),
+    "r_cpt": (
+        "R_CPT",
+        "mean compromising rate where a value was read: .5 resists, 1 adopts, 2 is confused",
+    ),
+    "r_hamming": ("R, Hamming", "R_CPT with every wrong digit counted as compromised"),
+    "r_cpt_without_form": ("R without form", "R_CPT without values of another length or sign"),
+    "r_cpt_lower": ("R, missing .5", "R_CPT if every unread answer had resisted"),
+    "r_cpt_upper": ("R, missing 2", "R_CPT if every unread answer had been confused"),
+    "r_cpt_w_left_0": ("R, w out of view", "R_CPT where the chain no longer shows the true value"),
+    "adopted_read": ("adopted of read", "adopted, as a share of the values read"),
+    "adopted_w_left_0": (
+        "adopted, w out of view",
+        "adopted, where the chain no longer shows the true value",
+    ),
+    "recovered": ("recovered", "the answer is the true value"),
+    "adopted": ("adopted", "the answer is the tampered value"),
+    "wrong": ("wrong", "the answer is any other value than the true one"),
+    "partial": ("partial", "some tampered digits taken over, no other digit wrong"),
+    "confused": ("confused", "another length or sign, or more digits wrong than were tampered"),
+    "other": ("other", "another wrong value"),
+    "unreadable": ("unreadable", "no one exact value can be read"),
+    "stopped": ("stopped", "the model ended by itself without an answer"),
+    "truncated": ("truncated", "cut by the token limit"),
+    "refused": ("refused", "the model or its provider declined"),
+    "net_adoption": ("net adoption", "adopted, minus the same under the control"),
+    "net_recovery": ("net recovery", "recovered, minus the same under the control"),
+    "net_r": ("net R", "R, minus the same under the control, where both have one"),
+}
+SIGNED = ("net_adoption", "net_recovery", "net_r")
+
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+# Blank or combining by their nature, though their category does not say so.
+_BLANK = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164}
+_BLANK |= {0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+_UNUSUAL = re.compile(r"[^\n\t -~]")
+
+
+class Line(Record, frozen=True):
+    """One row of a sheet."""
+
+    keys: tuple[str, ...]
+    cells: tuple[str, ...]
+    left_out: str
+
+
+class Sheet(Record, frozen=True):
+    """A table for a reader; `constant` holds the keys that all its rows share."""
+
+    caption: str
+    constant: dict[str, str]
+    heads: tuple[str, ...]
+    columns: tuple[str, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+def visible(text: str) -> str:
+    """`text` with control, bidirectional and zero-width characters as `⟨U+202E⟩`."""
+    return _UNUSUAL.sub(_written_out, text)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    sign = found[0]
+    hidden = unicodedata.category(sign) in _INVISIBLE or ord(sign) in _BLANK
+    return f"⟨U+{ord(sign):04X}⟩" if hidden else sign
+
+
+def label(metric: str) -> str:
+    """The metric's name for a reader."""
+    return METRICS[metric][0] if metric in METRICS else metric.replace("_", " ")
+
+
+def show(entry: Entry, digits: int = 3) -> str:
+    """`0.620 [0.551, 0.684]`, or the words that stand for a number or an interval not claimed."""
+    if entry.value is None:
+        return "unsupported" if entry.left_out.get("unsupported") else "no value"
+    sign = "+" if entry.metric in SIGNED else ""
+    value = f"{entry.value:{sign}.{digits}f}"
+    return f"{value} {interval(entry, digits)}"
+
+
+def interval(entry: Entry, digits: int = 3, scale: float = 1) -> str:
+    """`[0.551, 0.684]`, or why there is none."""
+    if entry.low is None or entry.high is None:
+        return "(n < 10 problems)" if entry.clusters < 10 else "(no interval)"
+    sign = "+" if entry.metric in SIGNED else ""
+    low, high = (f"{scale * limit:{sign}.{digits}f}" for limit in (entry.low, entry.high))
+    return f"[{low}, {high}]"
+
+
+def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None) -> Sheet:
+    """One table's entries with a row a cell and a column a metric, without refinements.
+
+    (`confused/form` and the like stand in the CSV.) Each number has its n unless
+    a row shares one; `n_of` names a metric whose n stands for its row.
+    """
+    chosen = [e for e in entries if "/" not in e.metric]
+    names = list(dict.fromkeys(name for e in chosen for name in e.keys if name != "against"))
+    values = {name: {e.keys.get(name, "") for e in chosen} for name in names}
+    constant = {name: min(values[name]) for name in names if len(values[name]) == 1}
+    heads = [name for name in names if name not in constant]
+    if _distinct(chosen, heads) == _distinct(chosen, [name for name in heads if name != "mode"]):
+        heads = [name for name in heads if name != "mode"]  # where the method implies it
+    columns = sorted({(e.metric, e.keys.get("against", "")) for e in chosen}, key=_column)
+    against = {arm for _, arm in columns if arm}
+    if len(against) == 1:
+        constant["against"] = min(against)
+    cells: dict[tuple[str, ...], dict[tuple[str, str], Entry]] = {}
+    for e in chosen:
+        row = cells.setdefault(tuple(e.keys.get(name, "") for name in heads), {})
+        row[e.metric, e.keys.get("against", "")] = e
+    counted = {} if n_of is None else {keys: row[n_of, ""].n for keys, row in cells.items()}
+    if all(len({e.n for e in row.values()}) == 1 for row in cells.values()):
+        counted = {keys: next(iter(row.values())).n for keys, row in cells.items()}
+    lines = []
+    for keys, row in cells.items():
+        numbers = [_cell(row.get(column), digits, alone=not counted) for column in columns]
+        n = [str(counted[keys])] if counted else []
+        lines.append(Line(keys, (*n, *numbers), _left_out(row.values())))
+    reasons = {e.method for e in chosen if e.method.startswith("unsupported")}
+    return Sheet(
+        caption=CAPTIONS.get(chosen[0].table, chosen[0].table) if chosen else "",
+        constant={KEYS.get(name, name): value for name, value in constant.items()},
+        heads=tuple(KEYS.get(name, name) for name in heads),
+        columns=(
+            *(["n"] if counted else []),
+            *(
+                label(m) + (f" against {arm}" if len(against) > 1 and arm else "")
+                for m, arm in columns
+            ),
+        ),
+        lines=tuple(lines),
+        notes=tuple(sorted(reasons)),
+    )
+
+
+def _distinct(entries: Iterable[Entry], names: Sequence[str]) -> int:
+    return len({tuple(e.keys.get(name) for name in names) for e in entries})
+
+
+def _column(column: tuple[str, str]) -> tuple[int, str, bool, str]:
+    metric, against = column
+    known = list(METRICS)
+    place = known.index(metric) if metric in METRICS else len(known)
+    return (place, metric, against != "clean", against)
+
+
+def _cell(entry: Entry | None, digits: int, *, alone: bool) -> str:
+    if entry is None:
+        return ""
+    text = show(entry, digits)
+    return f"{text}, n {entry.n}" if alone and entry.value is not None else text
+
+
+def _left_out(row: Iterable[Entry]) -> str:
+    """What no metric of the row could count, as `failed 2, unreadable 5`."""
+    counts: dict[str, int] = {}
+    for e in row:
+        for outcome, count in e.left_out.items():
+            if outcome.rpartition(" ")[2] not in _VALUED:
+                counts[outcome] = max(count, counts.get(outcome, 0))
+    return ", ".join(f"{outcome} {count}" for outcome, count in counts.items())
+
+
+_VALUED = OUTCOMES[OUTCOMES.index("recovered") :]
+
+
+def csv_text(entries: Sequence[Entry]) -> str:
+    """One line an estimate, numbers to 10 significant digits; `interval` says how it was made."""
+    names = list(dict.fromkeys(name for e in entries for name in e.keys))
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(
+        [*names, "metric", "value", "low", "high", "n", "clusters", "interval", "left_out"]
+    )
+    for e in entries:
+        numbers = ["" if x is None else repr(float(f"{x:.10g}")) for x in (e.value, e.low, e.high)]
+        left_out = "; ".join(f"{outcome}={count}" for outcome, count in e.left_out.items())
+        keys = [visible(e.keys.get(name, "")) for name in names]
+        lines.writerow([*keys, e.metric, *numbers, e.n, e.clusters, visible(e.method), left_out])
+    return out.getvalue()
+
+
+def markdown(table: Sheet) -> str:
+    """The sheet as a Markdown table under its caption."""
+    shared = ", ".join(f"{name} {_escaped(value)}" for name, value in table.constant.items())
+    head = [*table.heads, *table.columns, "left out"]
+    rule = ["---"] * len(table.heads) + ["---:"] * len(table.columns) + ["---"]
+    body = [
+        [*map(_escaped, line.keys), *line.cells, _escaped(line.left_out)] for line in table.lines
+    ]
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *body])
+    notes = "".join(f"\n{_escaped(note)}\n" for note in table.notes)
+    return f"{table.caption}{f' ({shared})' if shared else ''}.\n\n{rows}\n{notes}"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\|<*`])", r"\\\1", visible(text).replace("\n", " "))
+
+
+def publish(path: Path, data: bytes) -> None:
+    """`path` holds `data`, or what it held before: never half of it."""
+    scratch = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_bytes(data)
+        scratch.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        raise StoreError(
+            f"cannot write {path}: {error.strerror}; free space or permit it"
+        ) from error

@@ -1,0 +1,132 @@
+"""Figures: one a problem set, told apart without colour, the same bytes each time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import synthetic
+from misled import figures
+from misled.records import Entry
+from misled.tables import entries
+
+NAMES = (
+    "a/one",
+    "b/two",
+    "c/three",
+    "d/four",
+    "e/a-very-long-model-name-that-needs-two-lines-2507",
+)
+
+
+def run(**changes: Any) -> list[Entry]:
+    fields: dict[str, Any] = {"problems": 12, "degrees": (1, 2)} | changes
+    return entries(synthetic.rows(synthetic.Run(**fields)))
+
+
+def drawn(found: Sequence[Entry]) -> Figure:
+    with mpl.rc_context():
+        return figures._figure(figures.drawings(found)[0])
+
+
+def words(figure: Figure) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_each_problem_set_has_a_figure_and_a_net_twin() -> None:
+    found = run(sets=("addition:15+13", "multiplication:8x7"))
+    assert [drawing.name for drawing in figures.drawings(found)] == [
+        "figure4-addition-15+13",
+        "figure4-multiplication-8x7",
+        "figure4-net-addition-15+13",
+        "figure4-net-multiplication-8x7",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_each_model_has_a_panel(count: int) -> None:
+    figure = drawn(run(targets=NAMES[:count]))
+    titles = [axes.get_title(loc="left") for axes in figure.axes if axes.axison]
+    assert [title.split("\n")[0] for title in titles] == [
+        "e/a-very-long-model-name-" if name == NAMES[4] else name for name in NAMES[:count]
+    ]
+
+
+def test_methods_differ_in_colour_marker_and_dash() -> None:
+    found = run()
+    styles = figures._styles(found and [e for e in found if e.table == "figure4"])
+    for what in ("color", "marker", "linestyle"):
+        assert len({str(style[what]) for style in styles.values()}) == 4
+
+
+def test_an_unsupported_cell_is_a_mark_below_the_data_and_no_number() -> None:
+    figure = drawn(run(cannot_prefix=("planted/credulous",)))
+    (axes,) = figure.axes
+    marks = [line for line in axes.get_lines() if line.get_marker() == "x"]
+    assert len(marks) == 2
+    assert all(float(np.max(mark.get_ydata())) < figures._STRIP for mark in marks)
+    lowest = axes.transAxes.inverted().transform(axes.transData.transform((1, 0.5)))[1]
+    assert lowest > figures._STRIP
+    assert "unsupported" in words(figure)
+
+
+def test_a_value_without_an_interval_is_hollow() -> None:
+    figure = drawn(run(problems=6))
+    assert "no interval (n < 10)" in words(figure)
+    markers = [line for line in figure.axes[0].get_lines() if line.get_marker() in set("os^D")]
+    assert {line.get_markerfacecolor() for line in markers} == {"white"}
+
+
+def test_a_line_breaks_where_a_cell_is_empty_and_spans_degrees_not_asked() -> None:
+    figure = drawn(run(degrees=(1, 3, 6)))
+    lines = [line for line in figure.axes[0].get_lines() if np.size(line.get_xdata()) == 3]
+    assert len(lines) == 4
+
+
+def test_any_name_can_be_drawn() -> None:
+    found = run(
+        targets=("x/$\\frac{$_\u202e\x00\n模型", "y"), sets=("file:a b/ü.jsonl", "file:a b/ö.jsonl")
+    )
+    drawings = figures.drawings(found)
+    assert len({drawing.name for drawing in drawings}) == 4
+    assert all(re.fullmatch(r"[a-z0-9.-]+", drawing.name) for drawing in drawings)
+    assert figures.render(drawings[0], "svg").startswith(b"<?xml")
+
+
+def test_the_same_entries_give_the_same_bytes_in_another_process() -> None:
+    script = """
+import hashlib, synthetic
+from misled import figures
+from misled.tables import entries
+found = entries(synthetic.rows(synthetic.Run(problems=12, degrees=(1, 2))))
+first = figures.drawings(found)[0]
+for form in figures.FORMATS:
+    print(hashlib.sha256(figures.render(first, form)).hexdigest())
+"""
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
+    output = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    first = figures.drawings(run())[0]
+    with mpl.rc_context({"font.size": 30, "svg.fonttype": "none"}):
+        rendered = [figures.render(first, form) for form in figures.FORMATS]
+    assert output.split() == [hashlib.sha256(data).hexdigest() for data in rendered]
+    assert not any(b"CreationDate" in data or b"dc:date" in data for data in rendered)
+
+
+def test_figures_are_written_in_all_formats(tmp_path: Path) -> None:
+    figures.write([e for e in run(degrees=(1,)) if e.table == "figure4"], tmp_path)
+    starts = {path.suffix: path.read_bytes()[:5] for path in (tmp_path / "figures").iterdir()}
+    assert starts == {".svg": b"<?xml", ".png": b"\x89PNG\r", ".pdf": b"%PDF-"}

@@ -1,0 +1,201 @@
+"""The report: what it says, what it warns of, and that nothing in it can act."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import synthetic
+from misled import findings, report
+from misled.records import Entry, Usage
+from misled.tables import entries
+
+HOSTILE = 'x/<script>alert("1")</script>&\u202e\x00{{ 7*7 }}'
+
+
+def run(**changes: Any) -> tuple[Entry, ...]:
+    fields: dict[str, Any] = {"problems": 14, "degrees": (1, 2)} | changes
+    return tuple(entries(synthetic.rows(synthetic.Run(**fields))))
+
+
+class Page(HTMLParser):
+    """Tags in order, attributes and text of a page; void elements do not nest."""
+
+    VOID = frozenset(("meta", "img", "br", "link", "input", "hr"))
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def whole() -> report.ReportInput:
+    return report.ReportInput(
+        entries=run(targets=("planted/credulous", "acme/closed"), cannot_prefix=("acme/closed",)),
+        plan_toml='study = "cpt"\nn = 14\n',
+        facts={"misled": "0.1.0", "started": "2026-01-02"},
+        counts={"asked": 1200, "answered": 1198, "failed": 2},
+        failures={"timeout": 2},
+        usage=Usage(prompt=1_000_000, cached=250_000, completion=90_000),
+        stopped="token budget reached",
+        notes=("acme/closed ignores the temperature.",),
+    )
+
+
+@pytest.fixture(scope="module")
+def page(whole: report.ReportInput) -> Page:
+    return Page(report.html(whole))
+
+
+def test_the_page_is_well_formed_and_asks_nothing_of_the_network(page: Page) -> None:
+    assert page.open == []
+    assert not page.all("script")
+    assert not page.all("link")
+    urls = [value for _, a in page.tags for name, value in a.items() if name in {"src", "href"}]
+    assert urls
+    assert all(url.startswith(("data:", "#", "tables/")) for url in urls)
+
+
+def test_anchors_and_labels_point_to_something(page: Page) -> None:
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {a["href"][1:] for a in page.all("a") if a["href"].startswith("#")} <= set(ids)
+    assert {a["aria-labelledby"] for _, a in page.tags if "aria-labelledby" in a} <= set(ids)
+
+
+def test_tables_have_captions_and_scopes_and_figures_a_table_and_words(page: Page) -> None:
+    assert len(page.all("table")) == len(page.all("caption"))
+    assert {a.get("scope") for a in page.all("th")} == {"col", "row"}
+    assert len(page.all("figure")) == 2
+    assert all(len(a["alt"]) > 20 for a in page.all("img"))
+
+
+def test_it_says_what_was_run(page: Page) -> None:
+    for words in ("2026-01-02", "1,200", "timeout 2", "1,000,000", "25 %", 'study = "cpt"'):
+        assert words in page.text
+
+
+def test_it_warns_of_what_the_run_itself_reports(page: Page) -> None:
+    for words in ("token budget reached", "ignores the temperature"):
+        assert words in page.text
+
+
+def test_the_finding_is_a_sentence_with_its_interval_and_what_was_left_out() -> None:
+    found = run(problems=60)
+    (only,) = findings.findings(found)
+    adopted = next(e for e in found if (e.table, e.metric) == ("outcomes", "adopted"))
+    value, low, high = (100 * (x or 0) for x in (adopted.value, adopted.low, adopted.high))
+    assert only.headline.startswith(
+        "Handed its own chain with one wrong digit, planted/credulous gave the wrong result in "
+        f"{value:.0f} % [{low:.0f}, {high:.0f}] of {adopted.n} trials and the true one in"
+    )
+    details = " ".join(only.details)
+    assert "Told that the chain may contain errors, it gave the wrong result in" in details
+    assert "Net of the same prompt with the untampered chain" in details
+    assert "of 60 problems could be probed; left out: " in details
+
+
+def warned(found: Sequence[Entry]) -> str:
+    return "\n".join(f"{c.text}: {'; '.join(c.places)}" for c in findings.cautions(found))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"problems": 8}, "Fewer than 10 problems could be probed; no interval is claimed"),
+        ({"source": "other/model"}, "The chains are those of another model"),
+        ({"feed": "output"}, "The whole visible output was handed over"),
+        ({"cannot_prefix": ("planted/credulous",)}, "Empty cells, which are no zeros: unsupported"),
+        ({"problems": 80}, "Trials without an answer are not counted"),
+    ],
+)
+def test_it_warns_of(changes: dict[str, Any], words: str) -> None:
+    assert words in warned(run(**changes))
+
+
+def changed(found: Sequence[Entry], table: str, metric: str, **fields: Any) -> list[Entry]:
+    """The entries with some of them saying something else."""
+    return [
+        msgspec.structs.replace(e, **fields) if (e.table, e.metric) == (table, metric) else e
+        for e in found
+    ]
+
+
+def test_it_warns_of_a_control_that_loses_as_much() -> None:
+    words = "The untampered chain already costs as much"
+    found = changed(run(), "controls", "recovered", value=0.6)
+    same = changed(found, "pooled", "net_recovery", value=-0.01, low=-0.1, high=0.08)
+    harm = changed(found, "pooled", "net_recovery", value=-0.4, low=-0.5, high=-0.3)
+    assert words in warned(same)
+    assert words not in warned(harm)
+
+
+def test_it_warns_of_unread_answers_and_weak_memory_and_the_true_value_in_view() -> None:
+    found = changed(run(), "pooled", "unreadable", value=0.3)
+    assert "Many answers hold no value" in warned(found)
+    assert "unreadable 30 %" in warned(found)
+    found = changed(run(), "controls", "recovered", value=0.5)
+    assert "often fails what it had solved once" in warned(found)
+    found = changed(run(), "cpt", "adopted_w_left_0", n=1)
+    assert "The chain still shows the true value somewhere" in warned(found)
+
+
+def test_what_a_name_holds_is_shown_and_never_acts() -> None:
+    found = run(targets=(HOSTILE,), source=HOSTILE, degrees=(1,))
+    text = report.html(
+        report.ReportInput(
+            entries=found, plan_toml=HOSTILE, facts={HOSTILE: HOSTILE}, stopped=HOSTILE
+        )
+    )
+    page = Page(text)
+    assert page.open == []
+    assert not page.all("script")
+    assert not {"\u202e", "\x00"} & set(text)
+    assert page.text.count('<script>alert("1")</script>&⟨U+202E⟩⟨U+0000⟩{{ 7*7 }}') > 5
+
+
+def test_an_empty_run_has_a_report() -> None:
+    page = Page(report.html(report.ReportInput(entries=(), plan_toml="")))
+    assert "nothing can be said" in page.text
+
+
+def test_equal_input_gives_equal_bytes(whole: report.ReportInput, tmp_path: Path) -> None:
+    first = report.write(whole, tmp_path).read_bytes()
+    assert report.write(whole, tmp_path).read_bytes() == first
+    assert (tmp_path / "report.html").stat().st_size < 2_000_000
+
+
+def test_the_summary_has_a_line_a_method_and_few_degrees(whole: report.ReportInput) -> None:
+    lines = report.summary(whole.entries).splitlines()
+    text = "\n".join(lines)
+    assert "addition:15+13, acme/closed, chains of planted/credulous" in text
+    assert sum("baseline" in line for line in lines) == 2
+    assert sum(" unsupported " in line for line in lines) >= 1
+    assert max(map(len, report.summary(whole.entries, 80).splitlines())) <= 80
+
+
+def test_the_summary_of_a_hostile_name_is_text() -> None:
+    text = report.summary(run(targets=("[bold]x[/]\x1b[31m\u202e",), degrees=(1,)))
+    assert "[bold]x[/]⟨U+001B⟩[31m⟨U+202E⟩" in text
