@@ -2,7 +2,7 @@
 
     >>> problems, rejects = load("addition:3+2", n=1, seed=0)
     >>> problems[0].question, problems[0].gold
-    ('What is 637 + 28?', ('665',))
+    ('What is 864 + 23?', ('887',))
 
 A set is a function in `PROBLEM_SETS` from (size, n, seed) to a stream of
 problems, and of rejects where it reads somebody's file. Problem i depends on
