@@ -312,8 +312,8 @@ def _changed(keys: dict[str, str]) -> str:
 
 
 def _percent(e: Entry) -> str:
-    """`62 % [55, 68]`, or with why there is no interval."""
-    return f"{100 * (e.value or 0):.0f} % {interval(e, 0, 100)}"
+    """`62 % [55, 68]`, unbreakable before the sign, or with why there is no interval."""
+    return f"{100 * (e.value or 0):.0f}\u00a0% {interval(e, 0, 100)}"
 
 
 def _points(e: Entry) -> str:

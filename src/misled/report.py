@@ -250,7 +250,7 @@ def _plate(drawing: figures.Drawing) -> _Plate:
         id=drawing.name,
         image=_data("image/svg+xml", figures.render(drawing, "svg")),
         alt=f"Chart: {caption}, {', '.join(models)}. Its numbers follow as a table.",
-        caption=f"{caption}. Bars are 95 % intervals.",
+        caption=f"{caption}. Bars are 95\u00a0% intervals.",
         single=len(models) == 1,
         sheet=sheets.sheet(entries),
         csv=_csv(entries),
