@@ -17,7 +17,7 @@ Knows nothing about runs, rows or what its replies are graded.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from functools import lru_cache
 
 import msgspec
@@ -57,7 +57,7 @@ class Planted:
         self._prompts = prompts or words.load(None)
         self._solvers: dict[str, Solver] = {}
 
-    async def answer(self, feed: Feed) -> AsyncIterator[tuple[Request, Answer]]:
+    async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
         """Every request that `feed` gives, each once, with its reply."""
         while batch := await feed.take(BATCH, 0):
             for request in batch:
