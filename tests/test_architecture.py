@@ -18,9 +18,9 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "numbers", "problems", "roles", "chains", "answers"),
-    *("perturbations", "prompts", "metrics", "contracts", "stats", "wire", "models", "plan"),
-    *("store", "ledger", "engines", "experiments", "run", "trials", "sheets", "tables"),
-    *("figures", "report", "session", "rehearsal", "api", "__init__", "cli", "__main__"),
+    *("perturbations", "prompts", "metrics", "contracts", "stats", "wire", "models", "plans"),
+    *("store", "ledger", "engines", "experiments", "loop", "trials", "sheets", "tables"),
+    *("figures", "report", "session", "rehearsal", "directory", "api", "__init__", "cli", "__main__"),
 )
 PURE = LAYERS[: LAYERS.index("models")]
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "socket", "subprocess", "datetime"}

@@ -7,13 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from misled import directory as runs
 from misled import session
 from misled.chains import split, steps
 from misled.draws import Draws
 from misled.metrics import grade
 from misled.perturbations import PERTURBATIONS
-from misled.plan import Pace, Plan
-from misled.plan import parse as plan_of
+from misled.plans import Pace, Plan
+from misled.plans import parse as plan_of
 from misled.records import Chain, Edited, NotApplicable
 from misled.tables import entries, frame
 
@@ -32,14 +33,14 @@ def run(plan: Plan, directory: str | Path | None = None, **pace: Any) -> Path:
     """
     made = session.prepare(plan)
     path = Path(directory) if directory else session.default_directory(plan)
-    outcome = session.execute(made, path, Pace(**pace), lambda _progress, _units: None)
-    session.publish(made, path, outcome.rows)
+    outcome = runs.execute(made, path, Pace(**pace), lambda _progress, _units: None)
+    runs.publish(made, path, outcome.rows)
     return path
 
 
 def rows(directory: str | Path) -> pl.DataFrame:
     """Every graded trial of a run, one row each; columns are the fields of `Row`."""
-    return session.rows(Path(directory))
+    return runs.rows(Path(directory))
 
 
 def tables(directory: str | Path) -> pl.DataFrame:

@@ -90,8 +90,8 @@ def tamper(
     if isinstance(edited, NotApplicable):
         if edited.reason.startswith("digits:"):
             raise RecordError("digits", edited.reason)
-        nothing = {"text": None, "result": edited.result, "tampered": None, "edits": []}
-        return nothing | counted | {"reason": edited.reason}
+        nothing: dict[str, Any] = {"text": None, "result": edited.result, "tampered": None}
+        return nothing | {"edits": []} | counted | {"reason": edited.reason}
     text, shift = edited.text, 0
     if output.raw is not None and chain.reasoning_span is not None:
         shift, end = chain.reasoning_span

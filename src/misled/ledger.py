@@ -8,15 +8,16 @@ equal stores give equal tables. Knows the fields of `Row`, not their meaning.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
-import msgspec
 import polars as pl
 
 from misled.records import Row
 
 __all__ = ["SCHEMA", "Ledger"]
 
-_TYPES: dict[type, pl.DataType] = {
+_TYPES: dict[Any, pl.DataType] = {
     str: pl.String(),
     int: pl.Int64(),
     float: pl.Float64(),
@@ -27,16 +28,14 @@ _TYPES: dict[type, pl.DataType] = {
 CHUNK = 8192
 
 
-def _schema() -> dict[str, pl.DataType]:
-    """One column for each field of `Row`, typed as the field is."""
-    types = {}
-    for field in msgspec.structs.fields(Row):
-        plain = next(t for t in _TYPES if t.__name__ in str(field.type))
-        types[field.name] = _TYPES[plain]
-    return types
+def _column(kind: object) -> pl.DataType:
+    """The column type of a field's type, with or without None."""
+    parts = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    plain = next(part for part in parts if part is not NoneType)
+    return _TYPES[get_origin(plain) or plain]
 
 
-SCHEMA = _schema()
+SCHEMA = {name: _column(kind) for name, kind in get_type_hints(Row).items()}
 
 
 class Ledger:

@@ -1,49 +1,39 @@
-"""One run directory, from the plan to the report.
+"""A plan with its inputs loaded and its names resolved, and how a store keeps it.
 
-    runs/cpt-1f3a9c02/
-        misled.db  plan.toml  tables/  figures/  report.html
+    session = prepare(plan)     ->  session.units(), session.size
+    reopen(directory)           ->  the same session, from what the store kept
 
-`execute` carries a plan out and `rows` reads what a directory holds; both walk
-the same units over the same store, so the tables of a run that was killed and
-resumed, and those of `misled report`, are the same bytes. The directory keeps
-the plan, the prompts and the problems that came from files, and needs none of
-them again.
+A store keeps the plan, the prompts and the problems that came from files, and
+needs none of them again. Knows nothing about asking: `directory` does that.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import platform
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import polars as pl
 
-from misled import __version__, models, problems, prompts
-from misled.engines import Engine
+from misled import __version__, answers, models, problems, prompts
+from misled.engines import planted_profile
 from misled.errors import StoreError, UserError
 from misled.experiments import cpt
-from misled.ledger import Ledger
-from misled.plan import Pace, Plan
-from misled.records import Answer, Problem, Record, Request, Response, Row
-from misled.run import BATCH, Frontier, Limits, Progress, run
-from misled.store import Store, lock
+from misled.plans import Plan, sampling
+from misled.problems import Reject
+from misled.prompts import Prompts
+from misled.records import Problem, Record
+from misled.store import Store
 
-__all__ = ["Session", "default_directory", "execute", "prepare", "reopen"]
-
-Beat = Callable[[Progress, int], None]
+__all__ = ["Inputs", "Session", "default_directory", "keep", "prepare", "reopen"]
 
 
 class Inputs(Record, frozen=True):
     """What a plan takes from files, kept in the store so that a run needs them once."""
 
-    prompts: prompts.Prompts
+    prompts: Prompts
     problems: dict[str, list[Problem]]
-    rejects: dict[str, list[problems.Reject]]
+    rejects: dict[str, list[Reject]]
 
 
 class Session(Record, frozen=True):
@@ -86,15 +76,30 @@ def prepare(plan: Plan, inputs: Inputs | None = None) -> Session:
             providers=plan.providers,
             overrides=own.capabilities if own else {},
         )
+        lacking = resolved[name].capabilities.lacks(sampling(plan, name))
+        if lacking is not None:
+            raise UserError(f"{name}: {lacking}")
+        if resolved[name].provider == "planted":
+            planted_profile.load(resolved[name].name)
     session = Session(plan, inputs, cpt.Study(plan, inputs.prompts, resolved))
     _check_degrees(session)
     return session
 
 
 def _load(plan: Plan) -> Inputs:
-    loaded, rejects = {}, {}
+    """Prompts and problems; a gold that is no number cannot be tampered with and is a reject."""
+    loaded: dict[str, list[Problem]] = {}
+    rejects: dict[str, list[Reject]] = {}
     for name in dict.fromkeys(name for cell in plan.cells for name in cell.problems):
-        loaded[name], rejects[name] = problems.load(name, plan.n, plan.seed)
+        found, bad = problems.load(name, plan.n, plan.seed)
+        loaded[name] = [p for p in found if answers.canonical(p.gold[0]) is not None]
+        texts = [p for p in found if answers.canonical(p.gold[0]) is None]
+        rejects[name] = [
+            *bad,
+            *(Reject(-1, -1, p.id, f"the gold {p.gold[0]!r} is no number") for p in texts),
+        ]
+        if not loaded[name]:
+            raise UserError(f"{name}: no problem has a gold that is a number")
     return Inputs(prompts.load(plan.prompts), loaded, {k: v for k, v in rejects.items() if v})
 
 
@@ -130,7 +135,7 @@ def _kept(store: Store) -> Session:
     return prepare(plan, inputs)
 
 
-def _keep(store: Store, session: Session) -> None:
+def keep(store: Store, session: Session) -> None:
     """Write plan and inputs into a new store; refuse a store of another plan."""
     meta = store.meta()
     plan = msgspec.json.encode(session.plan, order="sorted").decode()
@@ -160,121 +165,3 @@ def _differing(old: str, new: str) -> str:
     first, second = (msgspec.json.decode(text, type=dict) for text in (old, new))
     keys = sorted(k for k in {*first, *second} if first.get(k) != second.get(k))
     return ", ".join(keys)
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """What `execute` did, and every row that the directory now gives."""
-
-    progress: Progress
-    rows: pl.DataFrame
-
-
-class _Lookup:
-    """A store's answers, then those of other runs, which are copied on the way."""
-
-    def __init__(self, reader: Store, others: Sequence[Store], store: Store) -> None:
-        self._reader, self._others, self._store = reader, others, store
-        self._copied: list[tuple[Request, Answer]] = []
-        self.reused = 0
-
-    def __call__(self, request: Request) -> Answer | None:
-        answer = self._reader.get(request)
-        for other in self._others if answer is None else ():
-            found = other.get(request)
-            if isinstance(found, Response):
-                answer = found
-                self.reused += 1
-                self._copied.append((request, found))
-                break
-        if len(self._copied) >= BATCH:
-            self.flush()
-        return answer
-
-    def flush(self) -> None:
-        """Make what was copied durable."""
-        copied, self._copied = self._copied, []
-        if copied:
-            self._store.commit(copied)
-
-
-def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> Outcome:
-    """Ask all that the plan needs and `directory` does not hold yet; what then stands.
-
-    `beat(progress, units)` is called after each commit. Raises `UserError` where
-    nothing could start or go on; the answers that came are kept.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fix = f"{error.strerror}; choose another --run"
-        raise UserError(f"cannot create {directory}: {fix}") from None
-    path, ledger = directory / "misled.db", Ledger()
-    with lock(directory), contextlib.ExitStack() as stack:
-        store = stack.enter_context(Store(path))
-        _keep(store, session)
-        _replace(directory / "plan.toml", session.plan.toml)
-        if pace.retry_failed:
-            store.forget_failures()
-        stores = [path, *(Path(name) / "misled.db" for name in pace.reuse)]
-        reader, *others = [stack.enter_context(Store(p, read_only=True)) for p in stores]
-        lookup = _Lookup(reader, others, store)
-        limits = Limits(pace.max_requests, pace.max_tokens_total)
-        frontier = Frontier(session.units(), cpt.walk, lookup, ledger.add, limits)
-        frontier.window = max(frontier.window, 4 * pace.concurrency)
-        tell = partial(beat, frontier.progress, session.size)
-        engines = _engines(session, pace)
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_drive(frontier, engines, store, tell))
-        for index, unit in frontier.rest():
-            ledger.add(index, _standing(unit, lookup))
-        lookup.flush()
-        frontier.progress.reused = lookup.reused
-    return Outcome(frontier.progress, ledger.frame())
-
-
-def rows(directory: Path) -> pl.DataFrame:
-    """Every row that `directory` gives, graded again from its answers; columns as in `Row`."""
-    session, ledger = reopen(directory), Ledger()
-    with Store(directory / "misled.db", read_only=True) as store:
-        for index, unit in enumerate(session.units()):
-            ledger.add(index, _standing(unit, store.get))
-    return ledger.frame()
-
-
-def _standing(unit: cpt.Unit, lookup: Callable[[Request], Answer | None]) -> list[Row]:
-    """The rows that a unit can give now; what it would still ask is left out."""
-    return [item for item in cpt.walk(unit, lookup) if isinstance(item, Row)]
-
-
-async def _drive(
-    frontier: Frontier[cpt.Unit],
-    engines: Mapping[str, Engine],
-    store: Store,
-    tell: Callable[[], None],
-) -> None:
-    """Run until the end; one interrupt lets what is in flight finish, a second does not."""
-    task = asyncio.current_task()
-
-    def interrupt() -> None:
-        if frontier.progress.stopped == "interrupted" and task is not None:
-            task.cancel()
-        frontier.stop("interrupted")
-
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-        loop.add_signal_handler(signal.SIGINT, interrupt)
-    try:
-        await run(frontier, engines, store, tell)
-    except asyncio.CancelledError:
-        if frontier.progress.stopped != "interrupted":
-            raise
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write `text` whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from None

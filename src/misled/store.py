@@ -236,6 +236,12 @@ class Store:
             batches = self._db.execute("SELECT count(*) FROM batches").fetchone()[0]
         return Counts(responses, failures, int(prompt), int(cached), int(completion), batches)
 
+    def span(self) -> tuple[str | None, str | None]:
+        """When the first and the last batch were committed, in UTC."""
+        with _told(self.path, "read"):
+            first, last = self._db.execute("SELECT min(at), max(at) FROM batches").fetchone()
+        return first, last
+
     def verify(self) -> list[str]:
         """One line for each thing that is damaged; every row is hashed again."""
         with _told(self.path, "read"):

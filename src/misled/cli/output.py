@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from misled.run import Progress
+    from misled.loop import Progress
 
 __all__ = ["progress", "say", "write_json"]
 

@@ -21,7 +21,8 @@ FORMATS = ("parquet", "jsonl", "csv")
 @app.command()
 def report(directory: Directory, json: Json = False) -> None:
     """Grade the kept answers again; write tables, figures and the report."""
-    from misled.session import publish, reopen, rows
+    from misled.directory import publish, rows
+    from misled.session import reopen
 
     session = reopen(directory)
     published = publish(session, directory, rows(directory))
@@ -82,8 +83,8 @@ def export(
 
     import polars as pl
 
+    from misled.directory import rows
     from misled.errors import UserError, nearest
-    from misled.session import rows
 
     if to not in FORMATS:
         raise UserError(nearest("format", to, FORMATS))
@@ -112,4 +113,6 @@ def models(json: Json = False) -> None:
         write_json(entries)
         return
     for entry in entries:
-        print("  ".join(f"{key}={value}" for key, value in entry.items() if value not in (None, "")))
+        print(
+            "  ".join(f"{key}={value}" for key, value in entry.items() if value not in (None, ""))
+        )

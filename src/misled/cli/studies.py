@@ -11,10 +11,34 @@ from misled.cli import app
 from misled.cli.output import progress, say, write_json
 
 if TYPE_CHECKING:
-    from misled.plan import Pace, Plan
-    from misled.session import Outcome, Session
+    from misled.directory import Outcome, Published
+    from misled.plans import Pace, Plan
+    from misled.session import Session
 
 __all__ = ["cpt", "demo", "run"]
+
+# The planted reasoner at the size of the paper's problems (protocol A.2).
+PLANTED = {
+    "model": ["planted/mixed"],
+    "n": 40,
+    "cells": [
+        {
+            "problems": ["addition:15+13", "multiplication:8x7"],
+            "digits": "1-6",
+            "methods": ["baseline", "uncertainty", "contradiction", "prefix"],
+        }
+    ],
+}
+# A model of 135 million parameters on what it can solve; its visible working is the chain.
+EMBEDDED = {
+    "model": ["local/smollm2"],
+    "n": 57,
+    "feed": "output",
+    "temperature": 0.0,
+    "max_tokens": 160,
+    "cells": [{"problems": ["small"], "digits": "1", "methods": ["baseline", "contradiction"]}],
+}
+DEMO_TOKENS = 30_000
 
 Run = Annotated[Path | None, typer.Option("--run", help="The run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Estimates as JSON Lines on stdout.")]
@@ -72,7 +96,7 @@ def cpt(
     json: Json = False,
 ) -> None:
     """Study A: hand back chains whose results were tampered with."""
-    from misled.plan import Pace, parse
+    from misled.plans import Pace, parse
 
     cell = {
         "problems": _split(problems),
@@ -118,10 +142,39 @@ def run(
     json: Json = False,
 ) -> None:
     """Carry out a plan from a file."""
-    from misled.plan import Pace, read
+    from misled.plans import Pace, read
 
     pace = Pace(concurrency, retry_failed, max_requests, max_tokens_total, tuple(reuse or ()))
     _carry_out(read(plan), pace, run, dry_run=dry_run, json=json)
+
+
+@app.command()
+def demo(
+    run: Annotated[Path, typer.Option("--run", help="Where to put both runs.")] = Path("runs/demo"),
+    open_: Annotated[bool, typer.Option("--open", help="Open the reports in a browser.")] = False,
+    json: Json = False,
+) -> None:
+    """Study A twice, small: on the planted reasoner, then on a real embedded model."""
+    from misled.plans import Pace, parse
+    from misled.session import prepare
+
+    planted = parse(PLANTED)
+    embedded = parse(EMBEDDED)
+    for name, plan, pace in (
+        ("planted", planted, Pace()),
+        ("smollm2", embedded, Pace(max_tokens_total=DEMO_TOKENS)),
+    ):
+        session = prepare(plan)
+        outcome, published = _conduct(session, run / name, pace)
+        if json:
+            write_json(published.entries)
+        else:
+            print(published.summary)
+            print(
+                f"{outcome.progress.units} of {session.size} problems; report: {published.report}"
+            )
+        if open_:
+            typer.launch(str(published.report.absolute()))
 
 
 def _carry_out(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool) -> None:
@@ -129,15 +182,49 @@ def _carry_out(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json:
     from misled.session import default_directory, prepare
 
     session = prepare(plan)
+    for name, rejects in session.inputs.rejects.items():
+        for reject in rejects:
+            where = f"line {reject.line}" if reject.line > 0 else f"id {reject.id}"
+            say(f"misled: {name}, {where}: {reject.reason}; left out")
     if dry_run:
         from misled.rehearsal import first_prompts
 
-        records = first_prompts(session)
-        write_json(records) if json else print("\n".join(map(str, records)))
+        _show_prompts(first_prompts(session), json=json)
         return
     directory = run or default_directory(plan)
-    outcome = _report(session, directory, pace, json=json)
+    outcome, published = _conduct(session, directory, pace)
+    if json:
+        write_json(published.entries)
+    else:
+        print(published.summary)
+        print(f"report: {published.report}")
     if outcome.progress.stopped == "interrupted":
         raise KeyboardInterrupt
-    if outcome.progress.failed or session.rejected:
+    if outcome.progress.stopped:
+        say(f"misled: {outcome.progress.stopped}; the same command without it goes on")
+    if session.rejected or "failed" in outcome.rows["outcome"]:
         raise typer.Exit(1)
+
+
+def _conduct(session: Session, directory: Path, pace: Pace) -> tuple[Outcome, Published]:
+    """Carry a session out with progress, then publish it."""
+    from misled.directory import execute, publish
+
+    with progress(str(directory)) as beat:
+        outcome = execute(session, directory, pace, beat)
+    return outcome, publish(session, directory, outcome.rows, outcome.progress.stopped)
+
+
+def _show_prompts(records: list[dict[str, Any]], *, json: bool) -> None:
+    """The first prompt of every cell, as JSON Lines or as text."""
+    if json:
+        write_json(records)
+        return
+    for record in records:
+        messages = record.pop("messages", [])
+        prefill = record.pop("prefill", None)
+        print("--- " + "  ".join(f"{k}={v}" for k, v in record.items()))
+        for message in messages:
+            print(f"[{message['role']}]\n{message['content']}")
+        if prefill:
+            print(f"[assistant, prefilled {prefill['field']}]\n{prefill['text']}")

@@ -6,11 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from misled.cli import app
+
+if TYPE_CHECKING:
+    from misled.contracts import RecordError
 
 __all__ = ["grade", "split", "tamper"]
 
@@ -50,7 +53,7 @@ def tamper(
     """Tamper with the result that each chain states."""
     from misled import contracts
     from misled.draws import Draws
-    from misled.plan import cell
+    from misled.plans import cell
 
     made = cell(problems="-", digits=digits, scope=scope, place=place, perturbations=perturbation)
     options: dict[str, Any] = {"scope": scope}
@@ -108,7 +111,7 @@ def _serve(file: str, format_: str, one: Callable[[dict[str, Any], str], dict[st
         raise typer.Exit(1)
 
 
-def _records(file: str, format_: str) -> Iterator[dict[str, Any] | Exception]:
+def _records(file: str, format_: str) -> Iterator[dict[str, Any] | RecordError]:
     """The records of `file`, one at a time; an exception stands for one that is none."""
     import msgspec
 

@@ -18,7 +18,7 @@ __all__ = ["Engine", "Feed"]
 
 
 class Feed(Protocol):
-    """Where due requests come from; `run.py` owns the only real one."""
+    """Where due requests come from; `loop.py` owns the only real one."""
 
     async def take(self, n: int, held: int) -> list[Request] | None:
         """1 to `n` due requests.

@@ -9,13 +9,13 @@
 `walk` is the whole experiment for one unit (a problem and a target), as a pure
 generator: it yields the requests that it still needs and the rows that it can
 already give. It knows nothing about engines, stores or time; who runs it asks
-what it yields and walks it again (`run.py`).
+what it yields and walks it again (`loop.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 from itertools import product
 from typing import Any, TypeAlias
@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from misled import answers, chains, metrics, perturbations, prompts
 from misled.draws import Draws
 from misled.models import Model
-from misled.plan import Cell, Plan, sampling
+from misled.plans import Cell, Plan, sampling
 from misled.records import (
     Answer,
     Chain,
@@ -276,25 +276,18 @@ def _cell(condition: Condition, fed: _Fed, plan: Plan) -> dict[str, Any]:
 
 def _measures(edited: Edited) -> dict[str, Any]:
     """The size of a tampering: |w'-w|/|w|, w' = w mod 9, and what was left (protocol A.3)."""
-    relative = congruent = None
-    try:
-        w, changed = Decimal(edited.result), Decimal(edited.tampered)
-    except InvalidOperation:
-        pass
-    else:
-        relative = float(abs(changed - w) / abs(w)) if w else None
-        sums = [sum(int(c) for c in v if c.isdigit()) for v in (edited.result, edited.tampered)]
-        congruent = (sums[0] - sums[1]) % 9 == 0
+    w, changed = Decimal(edited.result), Decimal(edited.tampered)
+    sums = [sum(int(c) for c in v if c.isdigit()) for v in (edited.result, edited.tampered)]
     return {
         "occurrences": len(edited.edits),
         "unreached": edited.unreached,
         "w_left": edited.w_left,
-        "relative_error": relative,
-        "congruent_mod_9": congruent,
+        "relative_error": float(abs(changed - w) / abs(w)) if w else None,
+        "congruent_mod_9": (sums[0] - sums[1]) % 9 == 0,
     }
 
 
-def _who(unit: Unit) -> dict[str, str]:
+def _who(unit: Unit) -> dict[str, Any]:
     return {
         "problem": unit.problem.id,
         "set": unit.problem.set,
@@ -307,8 +300,8 @@ def _who(unit: Unit) -> dict[str, str]:
 
 def _unasked(unit: Unit, condition: Condition, fed: _Fed, *, outcome: str, reason: str) -> Row:
     """A trial that cannot be asked, with its reason."""
-    cell = _cell(condition, fed, unit.study.plan)
-    return Row(**_who(unit), **cell, arm="tampered", outcome=outcome, reason=reason)
+    cell = _who(unit) | _cell(condition, fed, unit.study.plan)
+    return Row(**cell, arm="tampered", outcome=outcome, reason=reason)
 
 
 def _row(unit: Unit, request: Request, reply: Answer, **cell: Any) -> Row:

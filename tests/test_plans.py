@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misled.errors import UserError
-from misled.plan import Plan, numbers, parse, read, sampling
+from misled.plans import Plan, numbers, parse, read, sampling
 
 TOML = """
 study = "cpt"
@@ -89,9 +89,7 @@ def test_what_is_wrong_in_a_plan_is_named_in_one_line(
 ) -> None:
     path = tmp_path / "plan.toml"
     base = 'model = ["planted/mixed"]\n{}\n[[cells]]\nproblems = ["small"]\n'
-    path.write_text(
-        base.format("") + change if change.startswith("[") else base.format(change)
-    )
+    path.write_text(base.format("") + change if change.startswith("[") else base.format(change))
     with pytest.raises(UserError) as error:
         read(str(path))
     assert line in str(error.value)

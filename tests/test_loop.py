@@ -12,7 +12,7 @@ import toys
 from misled.engines import Engine
 from misled.errors import RunError, StoreError
 from misled.records import Answer, Failure, Request, Response, Row
-from misled.run import IDENTICAL, Frontier, Limits, Lookup, run
+from misled.loop import IDENTICAL, Frontier, Limits, Lookup, run
 from misled.store import Store
 
 

@@ -229,10 +229,10 @@ def _check(plan: Plan) -> None:
         raise UserError("model: name at least one, as in --model deepseek/deepseek-flash")
     if not plan.cells:
         raise UserError("cells: a plan needs at least one [[cells]] table")
-    asked = {*plan.model, plan.source}
+    asked = {*plan.model, *([plan.source] if plan.source else [])}
     for name in plan.models:
         if name not in asked:
-            raise UserError(nearest("model in [models]", name, asked - {None}))
+            raise UserError(nearest("model in [models]", name, asked))
     for cell in plan.cells:
         _check_cell(cell)
 

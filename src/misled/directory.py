@@ -1,0 +1,235 @@
+"""One run directory, from the first request to the report.
+
+    runs/cpt-1f3a9c02/
+        misled.db  plan.toml  tables/  figures/  report.html
+
+`execute` carries a session out and `rows` reads what a directory holds; both
+walk the same units over the same store, so the tables of a run that was killed
+and resumed, and those of `misled report`, are the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import platform
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+import polars as pl
+
+import misled.tables as tables
+from misled import __version__, figures, report
+from misled.engines import Engine
+from misled.engines.http import Http
+from misled.engines.local import Local
+from misled.engines.planted import Planted
+from misled.errors import StoreError, UserError
+from misled.experiments import cpt
+from misled.ledger import Ledger
+from misled.loop import BATCH, Frontier, Limits, Progress, run
+from misled.plans import Pace
+from misled.records import Answer, Entry, Request, Response, Row, Usage
+from misled.session import Session, keep, reopen
+from misled.store import Store, lock
+
+__all__ = ["ENGINES", "Outcome", "Published", "execute", "publish", "rows"]
+
+Beat: TypeAlias = Callable[[Progress, int], None]
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What `execute` did, and every row that the directory now gives."""
+
+    progress: Progress
+    rows: pl.DataFrame
+
+
+class _Lookup:
+    """A store's answers, then those of other runs, which are copied on the way."""
+
+    def __init__(self, reader: Store, others: Sequence[Store], store: Store) -> None:
+        self._reader, self._others, self._store = reader, others, store
+        self._copied: list[tuple[Request, Answer]] = []
+        self.reused = 0
+
+    def __call__(self, request: Request) -> Answer | None:
+        answer = self._reader.get(request)
+        for other in self._others if answer is None else ():
+            found = other.get(request)
+            if isinstance(found, Response):
+                answer = found
+                self.reused += 1
+                self._copied.append((request, found))
+                break
+        if len(self._copied) >= BATCH:
+            self.flush()
+        return answer
+
+    def flush(self) -> None:
+        """Make what was copied durable."""
+        copied, self._copied = self._copied, []
+        if copied:
+            self._store.commit(copied)
+
+
+def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> Outcome:
+    """Ask all that the plan needs and `directory` does not hold yet; what then stands.
+
+    `beat(progress, units)` is called after each commit. Raises `UserError` where
+    nothing could start or go on; the answers that came are kept.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fix = f"{error.strerror}; choose another --run"
+        raise UserError(f"cannot create {directory}: {fix}") from None
+    path, ledger = directory / "misled.db", Ledger()
+    with lock(directory), contextlib.ExitStack() as stack:
+        store = stack.enter_context(Store(path))
+        keep(store, session)
+        _replace(directory / "plan.toml", session.plan.toml)
+        if pace.retry_failed:
+            store.forget_failures()
+        stores = [path, *(Path(name) / "misled.db" for name in pace.reuse)]
+        reader, *others = [stack.enter_context(Store(p, read_only=True)) for p in stores]
+        lookup = _Lookup(reader, others, store)
+        limits = Limits(pace.max_requests, pace.max_tokens_total)
+        frontier = Frontier(session.units(), cpt.walk, lookup, ledger.add, limits)
+        frontier.window = max(frontier.window, 4 * pace.concurrency)
+        tell = partial(beat, frontier.progress, session.size)
+        engines = _engines(session, pace)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(_drive(frontier, engines, store, tell))
+        for index, unit in frontier.rest():
+            ledger.add(index, _standing(unit, lookup))
+        lookup.flush()
+        frontier.progress.reused = lookup.reused
+    return Outcome(frontier.progress, ledger.frame())
+
+
+def rows(directory: Path) -> pl.DataFrame:
+    """Every row that `directory` gives, graded again from its answers; columns as in `Row`."""
+    session, ledger = reopen(directory), Ledger()
+    with Store(directory / "misled.db", read_only=True) as store:
+        for index, unit in enumerate(session.units()):
+            ledger.add(index, _standing(unit, store.get))
+    return ledger.frame()
+
+
+def _standing(unit: cpt.Unit, lookup: Callable[[Request], Answer | None]) -> list[Row]:
+    """The rows that a unit can give now; what it would still ask is left out."""
+    return [item for item in cpt.walk(unit, lookup) if isinstance(item, Row)]
+
+
+async def _drive(
+    frontier: Frontier[cpt.Unit],
+    engines: Mapping[str, Engine],
+    store: Store,
+    tell: Callable[[], None],
+) -> None:
+    """Run until the end; one interrupt lets what is in flight finish, a second does not."""
+    task = asyncio.current_task()
+
+    def interrupt() -> None:
+        if frontier.progress.stopped == "interrupted" and task is not None:
+            task.cancel()
+        frontier.stop("interrupted")
+
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        await run(frontier, engines, store, tell)
+    except asyncio.CancelledError:
+        if frontier.progress.stopped != "interrupted":
+            raise
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write `text` whole or not at all."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+
+
+# The engines by provider; every other provider is a server behind HTTP.
+ENGINES: dict[str, Callable[[Session, Pace], Engine]] = {
+    "planted": lambda session, _: Planted(session.inputs.prompts),
+    "local": lambda _session, _pace: Local(),
+}
+
+
+def _engines(session: Session, pace: Pace) -> dict[str, Engine]:
+    """One engine for each provider of the plan."""
+    resolved = session.study.models
+    names = dict.fromkeys(model.provider for model in resolved.values())
+    return {
+        name: ENGINES[name](session, pace)
+        if name in ENGINES
+        else Http(lambda r: resolved[f"{r.provider}/{r.model}"], concurrency=pace.concurrency)
+        for name in names
+    }
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Uvloop where the platform has it."""
+    try:
+        import uvloop  # noqa: PLC0415 (not on every platform)
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+class Published(msgspec.Struct, frozen=True):
+    """What `publish` wrote and what it has to say."""
+
+    entries: list[Entry]
+    summary: str
+    report: Path
+
+
+def publish(
+    session: Session, directory: Path, trials: pl.DataFrame, stopped: str | None = None
+) -> Published:
+    """Write tables, figures and the report of `trials` into `directory`."""
+    entries = tables.entries(trials)
+    tables.write(entries, directory / "tables")
+    figures.write(entries, directory / "figures")
+    with Store(directory / "misled.db", read_only=True) as store:
+        shown = _report_input(session, store, entries, stopped)
+    return Published(entries, report.summary(entries), report.write(shown, directory))
+
+
+def _report_input(
+    session: Session, store: Store, entries: list[Entry], stopped: str | None
+) -> report.ReportInput:
+    counts, meta = store.counts(), store.meta()
+    began, ended = store.span()
+    facts = {
+        "models": ", ".join(session.plan.model),
+        "source": session.plan.source or "each target its own",
+        "seed": str(session.plan.seed),
+        "answers from": f"{began} to {ended}" if began else "none yet",
+        "prompts": session.inputs.prompts.hash,
+        "plan": session.plan.hash,
+        "misled": meta.get("misled", __version__),
+        "Python": meta.get("python", platform.python_version()),
+    }
+    rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
+    return report.ReportInput(
+        entries=tuple(entries),
+        plan_toml=session.plan.toml,
+        facts=facts,
+        counts={"problems x targets": session.size, "answers": counts.responses} | rejected,
+        failures=counts.failures,
+        usage=Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
+        stopped=stopped,
+    )
