@@ -25,14 +25,15 @@ from misled.values import (
     CLOSE,
     OPEN,
     ROUGHLY,
-    ROUGHLY_BEFORE,
     Value,
     alone,
     canonical,
     is_negated,
     is_operand,
+    is_rough,
     is_stated,
     same,
+    settled,
     values,
 )
 
@@ -41,6 +42,7 @@ __all__ = [
     "Unreadable",
     "canonical",
     "concluded",
+    "is_broken",
     "marked",
     "numbers",
     "read",
@@ -60,12 +62,15 @@ class Unreadable(Record, frozen=True):
 
 Found: TypeAlias = Value | Unreadable
 
+_BACK = 96  # code points before a cue in which the value may stand
+_MANY = 256  # values: a longer listing is no sentence, only its end is looked at
 _MARK = re.compile(
     r"\\boxed\s*\{|\\fbox\s*\{|####|answer|Answer|ANSWER|答案|答え|답"
     r"|respuesta|Respuesta|réponse|Réponse|Antwort|ответ|Ответ"
     r"|final (?:numeric(?:al)? )?(?:result|value|total)"
     r"|Final (?:[Nn]umeric(?:al)? )?(?:[Rr]esult|[Vv]alue)"
 )
+_IN_WORDS = re.compile(r"[*_]*\s?[:：][*_\s]*[^\W\d_][^\d:]{0,60}")  # Answer: Tuesday
 _BROKEN = re.compile(  # how a text ends that was cut off
     r"(?:\b(?:an?|the|of|to|from|and|or|is|are|we|so|by|in|with|for|that|which|as|at|on|but|if)"
     r"|[,=+×÷(:/])\s*\Z"
@@ -93,7 +98,7 @@ _HEADING = re.compile(
 _LEAD = re.compile(
     rf"(?:{OPEN}|s\b|[:：=>是为為]|{ROUGHLY}|\b(?:is|are|be|should|would|must|will|was|equals?"
     r"|equal|to|therefore|thus|then|now|simply|just|exactly|indeed|still|also|only|again|the|a"
-    r"|number|value|of)\b)*+",
+    r"|number|value|of|minus|negative)\b)*+",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?。！？](?=[\s\"'”’)*\]$}]|\Z)|\n")
@@ -119,6 +124,12 @@ def read(text: str, *, integer: bool = True) -> str | Unreadable:
     if integer and not (found.exact and found.value.removeprefix("-").isdecimal()):
         return Unreadable("approximate")
     return found.value
+
+
+def is_broken(text: str) -> bool:
+    """Whether the text visibly ends in mid-sentence, or is a server's error message."""
+    cut = _BROKEN.search(text, max(0, len(text) - 32))
+    return cut is not None or _FAULT.match(text) is not None
 
 
 def marked(text: str) -> Iterator[Found]:
@@ -182,11 +193,7 @@ def _boxed(text: str, lo: int, start: int, end: int) -> Found | None:
     if _PLACEHOLDER.fullmatch(text, start, end):
         return None
     found = alone(text, start, end) or _stated(text, start, end) or Unreadable("none")
-    if (
-        isinstance(found, Value)
-        and found.exact
-        and ROUGHLY_BEFORE.search(text, max(0, lo - 32), lo)
-    ):
+    if isinstance(found, Value) and is_rough(text, lo):
         return Value(found.start, found.end, found.value, exact=False)
     return found
 
@@ -201,24 +208,27 @@ def _cued(text: str, lo: int, hi: int, limit: int) -> Found | None:
     heading = _HEADING.match(text, hi, limit)
     start = heading.end() if heading else hi
     end = _clause_end(text, start, limit)
-    if _UNDECIDED.search(text, start, end):
+    if _UNDECIDED.search(text, start, end) or _IN_WORDS.fullmatch(text, hi, end):
         return Unreadable("none")
     lead = _LEAD.match(text, start, end)
     found = values(text, start, end)
     if lead and found and found[0].start == lead.end() and not is_operand(text, found[0]):
         joined = found[1:] and _JOINT.fullmatch(text, found[0].end, found[1].start)
-        return Unreadable("ambiguous") if joined else found[0]
+        return Unreadable("ambiguous") if joined else settled(text, found[0])
     return _stated(text, start, end)
 
 
 def _before_cue(text: str, lo: int) -> Value | None:
     """The value that the cue at `lo` names in hindsight: `so 42 is the right answer`."""
-    start = max(text.rfind("\n", 0, lo), text.rfind(". ", 0, lo), lo - 96)
-    start = text.find(" ", start, lo) if start == lo - 96 else start
-    found = values(text, max(0, start), lo)
+    start = max(0, lo - _BACK)
+    if start:  # not within a number
+        start = max(start, text.find(" ", start, lo))
+    start = max(start, text.rfind("\n", start, lo), text.rfind(". ", start, lo))
+    found = values(text, start, lo)
     if not found or is_operand(text, found[-1]) or is_negated(text, found[-1]):
         return None
-    return found[-1] if _AS_ANSWER.fullmatch(text, found[-1].end, lo) else None
+    named = _AS_ANSWER.fullmatch(text, found[-1].end, lo)
+    return settled(text, found[-1]) if named else None
 
 
 def _clause_end(text: str, start: int, limit: int) -> int:
@@ -235,7 +245,7 @@ def _stated(text: str, start: int, end: int) -> Found | None:
     """
     found = [
         value
-        for value in values(text, start, end)
+        for value in values(text, start, end)[-_MANY:]
         if not is_operand(text, value) and not is_negated(text, value)
     ]
     pool = [value for value in found if is_stated(text, value)] or found
@@ -245,10 +255,10 @@ def _stated(text: str, start: int, end: int) -> Found | None:
     for other in found:
         if other.value == last.value:
             continue
-        if pool is found or (
-            other.start > last.end and _JOINT.fullmatch(text, last.end, other.start)
-        ):
+        if other.start > last.end:
+            rival = _JOINT.fullmatch(text, last.end, other.start)
+        else:
+            rival = _ALTERNATIVE.fullmatch(text, other.end, last.start) if other in pool else None
+        if rival or pool is found:
             return Unreadable("ambiguous")
-        if other in pool and _ALTERNATIVE.fullmatch(text, other.end, last.start):
-            return Unreadable("ambiguous")
-    return last
+    return settled(text, last)

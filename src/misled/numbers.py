@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 
 from misled.records import Record
 
-__all__ = ["MINUS", "Form", "Number", "ascii_digits", "numbers", "sign"]
+__all__ = ["MINUS", "Number", "ascii_digits", "numbers", "sign"]
 
 Form: TypeAlias = Literal["digits", "scientific", "words"]
 
@@ -38,9 +38,9 @@ _GAP = (
 _POWERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _SCALES = _POWERS | {"万": 4, "萬": 4, "亿": 8, "億": 8}
 _POWER_OF_TEN = (
-    r"\s?(?:×|\\times|\\cdot|·|\*|[xX])\s?10\s?(?:(?:\^|\*\*)\s?\{?\s?(?P<power>[-+−]?\d{1,3})\}?"
+    r"\s?(?:×|\\times|\\cdot|·|\*|[xX])\s?10\s?(?:(?:\^|\*\*)\s?(?:\{\s?(?P<braced>[-+−]?\d{1,3})\s?\}|(?P<power>[-+−]?\d{1,3}))"
     r"|(?P<superscript>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
-    r"|(?<=10)(?<![\d.,]10)\s?\^\s?\{?\s?(?P<bare>\d{1,3})\}?"
+    r"|(?<=10)(?<![\d.,]10)\s?\^\s?(?:\{\s?(?P<bare_braced>\d{1,3})\s?\}|(?P<bare>\d{1,3}))"
     r"|[eE](?P<e>[-+−]?\d{1,3})(?![\w.])"
     rf"|\s?(?P<scale>{'|'.join(_SCALES)})(?![A-Za-z])"
 )
@@ -205,7 +205,7 @@ def _scaled(text: str, lo: int, hi: int, run: re.Match[str]) -> Number:
     """The number with the mantissa `text[lo:hi]`; out of range it is left in e-notation."""
     kind = run.lastgroup or ""
     exponent = _SCALES[run[kind]] if kind == "scale" else int(run[kind].translate(_EXPONENT))
-    mantissa = "1" if kind == "bare" else _canonical(text[lo:hi])[0]
+    mantissa = "1" if kind.startswith("bare") else _canonical(text[lo:hi])[0]
     whole, _, part = mantissa.partition(".")
     if abs(exponent) > _LARGEST_EXPONENT:
         value = f"{mantissa}e{exponent}"

@@ -22,14 +22,16 @@ __all__ = [
     "CLOSE",
     "OPEN",
     "ROUGHLY",
-    "ROUGHLY_BEFORE",
     "Value",
+    "ahead",
     "alone",
     "canonical",
     "is_negated",
     "is_operand",
+    "is_rough",
     "is_stated",
     "same",
+    "settled",
     "values",
 ]
 
@@ -68,7 +70,7 @@ _BOX = re.compile(rf"{OPEN}*+\\boxed\s*\{{(.*)\}}(?:{CLOSE}|[.])*", re.DOTALL)
 _FRACTION = re.compile(r"\\[dtc]?frac\s*\{?\s*\Z")
 _OVER = re.compile(r"\s*\}?\s*\{?\s*")
 _SLASH = re.compile(r"\s?/\s?")
-ROUGHLY_BEFORE = re.compile(rf"{ROUGHLY}{OPEN}*\Z", re.IGNORECASE)
+_ROUGHLY_BEFORE = re.compile(rf"{ROUGHLY}{OPEN}*\Z", re.IGNORECASE)
 _MINUS_IN_WORDS = re.compile(
     r"(?:(?<![\w-])negative|(?:\A|[=:(.\n]|\b(?:is|be|equals|gives?|get))\s*\bminus)\s\Z",
     re.IGNORECASE,
@@ -84,59 +86,90 @@ _OPERATOR_WORD = re.compile(
 )
 _LAST_WORD = re.compile(r"[A-Za-z]+\Z")
 _OPERATOR_AFTER = re.compile(
-    rf"(?:(?!\n){CLOSE}|{_UNIT})*+(?:[A-Za-z]+[ ]){{0,2}}"
+    rf"(?:\*\*|(?![\n*]){CLOSE}|{_UNIT})*+(?:[A-Za-z]+[ ]){{0,2}}"
     rf"(?:[+×÷·∙⋅^]|[-−–](?={OPEN}*[\d.])|(?:\*(?!\*)|/)(?={OPEN}*[\d.])|(?<=\}})\s*\{{"
     r"|\\(?:times|div|cdot|pm)\b|[xX]\s?\d|(?:times|plus|minus|modulo?)\s[$\\(]*\d"
     r"|(?:divided|multiplied)\sby\s)"
+    r"|-?\s?digit|-[A-Za-z]{2}"  # a 20-digit number, a 5-day week
     r"|\((?=\d)|\s?\\(?:sqrt|pi|ln|log|sin|cos|tan|alpha|theta|infty)\b|\s?[π√∞]"
     r"|(?![mgshlLtJNVWkKMB])[A-Za-z](?![A-Za-z])"
     r"|\s*\n\s*[-+−–×*]\s?[\d.,]+\s*(?:\n|\Z)"  # the row of a column that stands above
 )
-_NEGATED = re.compile(
-    rf"(?:\bnot|n't|\binstead\sof|\brather\sthan|\bneither|\bnor|不是){OPEN}*\Z", re.IGNORECASE
+_NEGATIONS = ("not", "n't", "n’t", "instead of", "rather than", "neither", "nor", "不是")
+_SIGNS = (
+    *("=", "≡", "≈", "⇒", "→", "**", "\\Rightarrow", "\\implies", "\\equiv", "\\approx"),
+    *("是", "为", "為", "等于", "得", "得到"),
 )
-_STATES = re.compile(
-    rf"(?:[=≡≈⇒→]|[:：]\s|(?<!\d)[:：]|\*\*|\\(?:Rightarrow|implies|to|equiv|approx)\b){OPEN}*\Z"
-    r"|(?:\b(?:is|are|was|were|be|equals?|becomes?|gives?|giving|gets?|got|makes?|yields?"
-    r"|obtain(?:ed)?|has|have|totals?|totaling|costs?)\b|'s\b|是|为|為|等于|得到?)"
-    rf"(?:{OPEN}|{ROUGHLY}"
-    r"|(?!(?:not|sum|product|difference|quotient|between|for|in|at|if)\b)[a-z]+\s){0,9}\Z",
-    re.IGNORECASE,
+_VERBS = frozenset(
+    (
+        *(
+            "is",
+            "are",
+            "was",
+            "were",
+            "be",
+            "s",
+            "equal",
+            "equals",
+            "become",
+            "becomes",
+            "give",
+            "gives",
+        ),
+        *("gave", "giving", "get", "gets", "got", "make", "makes", "yield", "yields", "yielded"),
+        *("obtain", "obtained", "has", "have", "leaves", "leaving", "total", "totals", "totaling"),
+        *("cost", "costs", "comes", "amounts", "sums", "adds"),
+    )
 )
+# A verb does not reach a value across these: "is the sum of 5 and 7".
+_PARTS = frozenset(
+    (
+        *("not", "sum", "product", "difference", "quotient", "between", "for", "in", "at", "if"),
+        *("given", "each", "every"),
+    )
+)
+_TOKEN = re.compile(r"[A-Za-z]+|[^\s\w]|\d")
 
 
 def values(text: str, start: int = 0, end: int | None = None) -> list[Value]:
     r"""Every value of `text[start:end]`; `\frac{1}{3}`, `1/3` and `2 1/3` are one each."""
-    found: list[Value] = []
-    queue = numbers(text, start, end)[::-1]
-    while queue:
-        number = queue.pop()
-        fraction = _fraction(text, number, queue[-1] if queue else None)
-        if fraction is None:
-            found.append(_plain(text, number))
-            continue
-        if queue and queue[-1].start < fraction.end:
-            queue.pop()
-        if found and _is_mixed(text, found[-1], fraction):
-            whole = found.pop()
-            mixed = str(Fraction(whole.value) + Fraction(fraction.value))
-            fraction = Value(whole.start, fraction.end, mixed)
-        found.append(fraction)
-    return found
+    return _combined(text, numbers(text, start, end))
 
 
 def alone(text: str, start: int, end: int) -> Value | None:
     """The value that `text[start:end]` is, with nothing but markup, currency and unit round it."""
-    found = values(text, start, end)
+    parts = numbers(text, start, end)
+    if not 0 < len(parts) < 4:  # a mixed fraction has three
+        return None
+    found = _combined(text, parts)
     if len(found) != 1 or is_operand(text, found[0]):
         return None
-    value = found[0]
+    value = settled(text, found[0])
     prefix = _PREFIX.fullmatch(text, start, value.start)
     if prefix is None or _SUFFIX.fullmatch(text, value.end, end) is None:
         return None
     if prefix[1]:
         return Value(value.start, value.end, _negative(value.value), value.exact)
     return value
+
+
+def settled(text: str, value: Value) -> Value:
+    """The value with the words before it: a minus (`negative 5`), and what makes it inexact."""
+    lo, hi = value.start, value.end
+    exact = value.exact and not _CUT_OFF.match(text, hi) and not is_rough(text, lo)
+    if minus := _MINUS_IN_WORDS.search(text, max(0, lo - _LOOK), lo):
+        return Value(minus.start(), hi, _negative(value.value), exact)
+    return Value(lo, hi, value.value, exact)
+
+
+def is_rough(text: str, start: int) -> bool:
+    """Whether what stands before `start` says that what follows is about right."""
+    return _ROUGHLY_BEFORE.search(text, max(0, start - _LOOK), start) is not None
+
+
+def ahead(text: str, start: int) -> str:
+    """What stands before `start` within a few words, without opening brackets, quotes, currency."""
+    return text[max(0, start - _LOOK) : start].rstrip(_OPENERS)
 
 
 def canonical(text: str) -> str | None:
@@ -158,38 +191,64 @@ def is_operand(text: str, value: Value | Number) -> bool:
     """Whether the text reckons with the value: an operator, a root or a letter is next to it."""
     if _OPERATOR_AFTER.match(text, value.end, value.end + _LOOK):
         return True
-    before = text[max(0, value.start - _LOOK) : value.start]
-    left = before.rstrip(_OPENERS)
+    left = ahead(text, value.start)
     if left.endswith("**"):
         left = left.rstrip("*" + _OPENERS)
     last = left[-1:]
+    if not last:
+        return False
     if last in MINUS or last == "*":  # a bullet is no operator
-        ahead = left[:-1].rstrip(" ")[-1:]
-        return ahead.isalnum() or ahead in tuple(")}]%$°")
+        first = left[:-1].rstrip(" ")[-1:]
+        return first.isalnum() or first in tuple(")}]%$°")
     if last == "}":
-        return before[len(left) : len(left) + 1] == "{"
+        return text[value.start - 1] == "{"
     word = _LAST_WORD.search(left)
-    return last in _OPERATORS or bool(word and _OPERATOR_WORD.fullmatch(word[0]))
+    if word and _OPERATOR_WORD.fullmatch(word[0]):
+        return not _MINUS_IN_WORDS.search(text, max(0, value.start - _LOOK), value.start)
+    return last in _OPERATORS
 
 
 def is_stated(text: str, value: Value | Number) -> bool:
     """Whether an equals sign, a verb, a colon or bold type before the value states it."""
-    return _STATES.search(text, max(0, value.start - _LOOK), value.start) is not None
+    left = ahead(text, value.start)
+    if left.endswith(_SIGNS):
+        return True
+    if left.endswith((":", "：")):
+        return not (left[-2:-1].isdecimal() and text[value.start - 1] in ":：")  # no ratio, no time
+    words = [word.lower() for word in _TOKEN.findall(left)]
+    while words:
+        word = words.pop()
+        if word in _VERBS or (word == "in" and words and words[-1].startswith("result")):
+            return True
+        if word in _PARTS or not word.isalpha():
+            return False
+    return False
 
 
 def is_negated(text: str, value: Value | Number) -> bool:
     """Whether the text says that the value is not the one: `not 42`, `rather than 42`."""
-    return _NEGATED.search(text, max(0, value.start - _LOOK), value.start) is not None
+    return ahead(text, value.start).lower().endswith(_NEGATIONS)
 
 
-def _plain(text: str, number: Number) -> Value:
-    """The value of one number, with a minus in words and what makes it inexact."""
-    start, value = number.start, number.value
-    minus = _MINUS_IN_WORDS.search(text, max(0, start - _LOOK), start)
-    if minus:
-        start, value = minus.start(), _negative(value)
-    exact = number.form != "scientific" and not _is_rounded(text, number)
-    return Value(start, number.end, value, exact)
+def _combined(text: str, parts: list[Number]) -> list[Value]:
+    """The values that numbers make, with fractions put together."""
+    found: list[Value] = []
+    queue = parts[::-1]
+    while queue:
+        number = queue.pop()
+        fraction = _fraction(text, number, queue[-1] if queue else None)
+        if fraction is None:
+            exact = number.form != "scientific"
+            found.append(Value(number.start, number.end, number.value, exact))
+            continue
+        if queue and queue[-1].start < fraction.end:
+            queue.pop()
+        if found and _is_mixed(text, found[-1], fraction):
+            whole = found.pop()
+            mixed = str(Fraction(whole.value) + Fraction(fraction.value))
+            fraction = Value(whole.start, fraction.end, mixed)
+        found.append(fraction)
+    return found
 
 
 def _fraction(text: str, first: Number, second: Number | None) -> Value | None:
@@ -211,13 +270,6 @@ def _fraction(text: str, first: Number, second: Number | None) -> Value | None:
         return None  # a date
     ratio = _ratio(first.value, second.value)
     return Value(first.start, second.end, ratio) if ratio else None
-
-
-def _is_rounded(text: str, number: Number) -> bool:
-    """Whether the number is said to be about right, or is cut off."""
-    if _CUT_OFF.match(text, number.end):
-        return True
-    return ROUGHLY_BEFORE.search(text, max(0, number.start - _LOOK), number.start) is not None
 
 
 def _negative(value: str) -> str:
