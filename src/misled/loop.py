@@ -205,7 +205,7 @@ class Frontier(Generic[U]):
                 return taken
             if self._exhausted and not self._active:
                 return [] if held else None
-            if held and len(self._flying) == held:
+            if held and len(self._flying) <= held:
                 return []
             await self._changed.wait()
 

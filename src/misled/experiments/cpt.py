@@ -20,6 +20,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, TypeAlias
 
+from msgspec.structs import asdict, replace
+
 from misled import answers, chains, metrics, perturbations, prompts
 from misled.draws import Draws
 from misled.models import Model
@@ -29,6 +31,7 @@ from misled.records import (
     Chain,
     Edited,
     Failure,
+    Graded,
     Message,
     NotApplicable,
     Prefill,
@@ -309,29 +312,29 @@ def _row(unit: Unit, request: Request, reply: Answer, **cell: Any) -> Row:
     cell = _who(unit) | {"request": request.key} | cell
     if isinstance(reply, Failure):
         return Row(**cell | {"outcome": "failed", "reason": reply.kind, "attempts": reply.attempts})
-    return Row(**_graded(unit, reply, cell.get("tampered")) | _spent(reply) | cell)
+    gold = unit.problem.gold[0]
+    graded = _read(reply.content, reply.reasoning, reply.finish, gold, cell.get("w_left"))
+    if graded.value is not None and "tampered" in cell:
+        w, flags = str(answers.canonical(gold)), graded.flags
+        graded = replace(metrics.classify(graded.value, w, cell["tampered"]), flags=flags)
+    flags = tuple(sorted({*graded.flags, *reply.flags}))
+    return Row(**asdict(graded) | {"flags": flags} | _spent(reply) | cell)
 
 
-def _graded(unit: Unit, reply: Response, tampered: str | None) -> dict[str, Any]:
-    """The grade of the answer, or of all of an output that marks no answer."""
-    chain = chains.of(reply.content, reply.reasoning)
-    graded = metrics.grade(
-        chain.answer if chain.delimited else reply.content,
-        unit.problem.gold[0],
-        tampered=tampered,
+# A control's reply is graded against every w' that it is paired with, but read once.
+@lru_cache(maxsize=4096)
+def _read(
+    content: str, reasoning: str | None, finish: str, gold: str, w_left: int | None
+) -> Graded:
+    """What a reply says: its answer's value, or all of an output's that marks no answer."""
+    chain = chains.of(content, reasoning)
+    return metrics.grade(
+        chain.answer if chain.delimited else content,
+        gold,
         reasoning=chain.reasoning,
-        finish=reply.finish,
+        finish=finish,
+        w_left=w_left,
     )
-    return {
-        "outcome": graded.outcome,
-        "reason": graded.reason,
-        "value": graded.value,
-        "n_adopted": graded.n_adopted,
-        "n_wrong": graded.n_wrong,
-        "r_cpt": graded.r_cpt,
-        "r_hamming": graded.r_hamming,
-        "flags": tuple(sorted({*graded.flags, *reply.flags})),
-    }
 
 
 def _spent(reply: Response) -> dict[str, Any]:
