@@ -121,7 +121,8 @@ def read(text: str, *, integer: bool = True) -> str | Unreadable:
         found = concluded(text, 0, len(text))
     if found is None or isinstance(found, Unreadable):
         return found or Unreadable("none")
-    if integer and not (found.exact and found.value.removeprefix("-").isdecimal()):
+    whole = found.exact and found.value.removeprefix("-").isdecimal()
+    if "e" in found.value or (integer and not whole):
         return Unreadable("approximate")
     return found.value
 

@@ -27,20 +27,15 @@ from misled.answers import concluded, is_broken, marked
 from misled.chains import steps
 from misled.numbers import Number, ascii_digits, numbers
 from misled.records import Chain, Step
-from misled.values import CLOSE, OPEN, Value, ahead, alone, is_negated, is_operand, is_stated
+from misled.values import CLOSE, Value, ahead, alone, is_negated, is_operand, is_stated
 
 __all__ = ["endings", "find", "places"]
 
 
 _LOOK = 48
-_COMES_TO = re.compile(
-    r"(?:[=≡→]|\b(?:equals?|is|gives?|giving|gets?|makes?|yields?|leaves|leaving|totals?|totaling"
-    rf"|(?:results?|resulting)\sin|(?:comes?|amounts?|sums?|adds?\sup)\sto))(?:{OPEN}|[a-z]+\s){{0,6}}\Z",
-    re.IGNORECASE,
-)
-# What states a value whatever the step is for: a sign, a box, a rule above it, its name.
+# What states a value whatever the step is for: a box, a rule above it, its name.
 _PLAINLY = (
-    *("=", "≡", "⇒", "→", ":", "：", "**", "boxed", "---", "___", "===", "hline", "implies"),
+    *("boxed", "---", "___", "===", "hline"),
     *("answer", "result", "sum", "total", "product", "difference", "quotient", "output"),
     *("answer is", "result is", "sum is", "total is", "result of", "total of", "sum of"),
     *("reply", "produce", "reply with", "matches", "matches with", "matches exactly with"),
@@ -49,7 +44,7 @@ _PLAINLY_AFTER = re.compile(
     rf"{CLOSE}*(?:=|\s(?:is|was)\s(?:indeed\s|also\s)?(?:the|our|my|correct|right)\b)"
 )
 _LINE_ENDS = re.compile(r"[)\]}$*_`\"'”.,;!]*[ \t]*(?:\\\\|\\[)\]])?[ \t]*(?:\n|\Z)")
-_DIGITS_APART = re.compile(r"(?<![\d.,])\d(?:[\s,'\"|&→]{1,4}\d(?![\d.]))++")
+_DIGITS_APART = re.compile(r"(?<![\d.,])\d(?:[\s,'\"|&→]{1,4}\d(?!\d|[.,]\d))++")
 
 
 def find(chain: Chain) -> Value | None:
@@ -65,10 +60,9 @@ def find(chain: Chain) -> Value | None:
         if step.role not in ("conclusion", "calculation", "verification"):
             continue
         last = concluded(text, step.start, step.end)
-        if isinstance(last, Value) and last.exact:
-            before = _COMES_TO.search(text, max(0, last.start - _LOOK), last.start)
-            if before or step.role == "conclusion":
-                return last
+        plain = isinstance(last, Value) and is_stated(text, last, plainly=True)
+        if isinstance(last, Value) and last.exact and (plain or step.role == "conclusion"):
+            return last
     return None
 
 
@@ -109,7 +103,9 @@ def _is_plain(text: str, number: Number) -> bool:
     """Whether the place states its value whatever is done there."""
     left = ahead(text, number.start)
     gap = text[max(0, number.start - _LOOK) : number.start][len(left) :]
-    if left.endswith(_PLAINLY) or any(quote in gap for quote in '"“「`'):
+    if left.endswith(_PLAINLY) or is_stated(text, number, plainly=True):
+        return True
+    if any(quote in gap for quote in '"“「`'):
         return True
     if ("\n" in gap or not left) and _LINE_ENDS.match(text, number.end):
         return True

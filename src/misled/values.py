@@ -100,27 +100,14 @@ _SIGNS = (
     *("=", "≡", "≈", "⇒", "→", "**", "\\Rightarrow", "\\implies", "\\equiv", "\\approx"),
     *("是", "为", "為", "等于", "得", "得到"),
 )
-_VERBS = frozenset(
+_RESULT_VERBS = frozenset(
     (
-        *(
-            "is",
-            "are",
-            "was",
-            "were",
-            "be",
-            "s",
-            "equal",
-            "equals",
-            "become",
-            "becomes",
-            "give",
-            "gives",
-        ),
-        *("gave", "giving", "get", "gets", "got", "make", "makes", "yield", "yields", "yielded"),
-        *("obtain", "obtained", "has", "have", "leaves", "leaving", "total", "totals", "totaling"),
-        *("cost", "costs", "comes", "amounts", "sums", "adds"),
+        *("equal", "equals", "becomes", "give", "gives", "gave", "giving", "get", "gets", "got"),
+        *("make", "makes", "yield", "yields", "yielded", "obtain", "obtained", "leaves", "leaving"),
+        *("total", "totals", "totaling", "comes", "amounts", "sums", "adds"),
     )
 )
+_VERBS = _RESULT_VERBS | {"is", "are", "was", "were", "be", "s", "has", "have", "cost", "costs"}
 # A verb does not reach a value across these: "is the sum of 5 and 7".
 _PARTS = frozenset(
     (
@@ -176,7 +163,7 @@ def canonical(text: str) -> str | None:
     """The canonical value of a text that is one value and its unit alone, or None."""
     box = _BOX.fullmatch(text)
     found = alone(text, *box.span(1)) if box else alone(text, 0, len(text))
-    return found.value if found else None
+    return found.value if found and "e" not in found.value else None
 
 
 def same(a: str, b: str) -> bool:
@@ -208,17 +195,21 @@ def is_operand(text: str, value: Value | Number) -> bool:
     return last in _OPERATORS
 
 
-def is_stated(text: str, value: Value | Number) -> bool:
-    """Whether an equals sign, a verb, a colon or bold type before the value states it."""
+def is_stated(text: str, value: Value | Number, *, plainly: bool = False) -> bool:
+    """Whether an equals sign, a verb, a colon or bold type before the value states it.
+
+    `plainly` takes verbs of reckoning alone (`gives`), not those that also describe (`has`).
+    """
     left = ahead(text, value.start)
     if left.endswith(_SIGNS):
         return True
     if left.endswith((":", "：")):
         return not (left[-2:-1].isdecimal() and text[value.start - 1] in ":：")  # no ratio, no time
+    verbs = _RESULT_VERBS if plainly else _VERBS
     words = [word.lower() for word in _TOKEN.findall(left)]
     while words:
         word = words.pop()
-        if word in _VERBS or (word == "in" and words and words[-1].startswith("result")):
+        if word in verbs or (word == "in" and words and words[-1].startswith("result")):
             return True
         if word in _PARTS or not word.isalpha():
             return False
