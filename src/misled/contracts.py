@@ -16,7 +16,7 @@ import msgspec
 
 from misled import chains, metrics
 from misled.draws import Draws
-from misled.errors import MisledError
+from misled.errors import MisledError, UserError
 from misled.perturbations import PERTURBATIONS
 from misled.records import Chain, Edit, NotApplicable
 
@@ -24,7 +24,7 @@ __all__ = ["RecordError", "grade", "split", "tamper"]
 
 
 class RecordError(MisledError):
-    """A record that cannot be used; `kind` is type, missing or digits."""
+    """A record that cannot be used; `kind` is type, missing, value, digits or json."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -117,11 +117,14 @@ def _shifted(edit: Edit, by: int) -> dict[str, Any]:
 def grade(record: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome of a reply (protocol A.6), null where a number is undefined."""
     reply = _read(record, _Reply)
-    graded = metrics.grade(
-        reply.answer,
-        reply.gold,
-        tampered=reply.tampered,
-        reasoning=reply.reasoning,
-        finish=reply.finish,
-    )
+    try:
+        graded = metrics.grade(
+            reply.answer,
+            reply.gold,
+            tampered=reply.tampered,
+            reasoning=reply.reasoning,
+            finish=reply.finish,
+        )
+    except UserError as error:
+        raise RecordError("value", str(error)) from None
     return msgspec.structs.asdict(graded) | {"flags": list(graded.flags)}
