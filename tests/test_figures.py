@@ -128,5 +128,5 @@ for form in figures.FORMATS:
 
 def test_figures_are_written_in_all_formats(tmp_path: Path) -> None:
     figures.write([e for e in run(degrees=(1,)) if e.table == "figure4"], tmp_path)
-    starts = {path.suffix: path.read_bytes()[:5] for path in (tmp_path / "figures").iterdir()}
+    starts = {path.suffix: path.read_bytes()[:5] for path in tmp_path.iterdir()}
     assert starts == {".svg": b"<?xml", ".png": b"\x89PNG\r", ".pdf": b"%PDF-"}

@@ -268,18 +268,18 @@ def golden_run() -> list[Entry]:
 
 def test_tables_are_the_golden_ones_byte_for_byte(tmp_path: Path) -> None:
     write(golden_run(), tmp_path)
-    written = {path.name: path.read_bytes() for path in (tmp_path / "tables").iterdir()}
+    written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert written == {path.name: path.read_bytes() for path in GOLDEN.iterdir()}
 
 
 def test_a_table_that_cannot_be_written_says_so_and_keeps_the_old_one(tmp_path: Path) -> None:
     found = tables_of([trial("adopted")])
     write(found, tmp_path)
-    (tmp_path / "tables" / ".pooled.csv.part").mkdir()
-    before = (tmp_path / "tables" / "pooled.csv").read_bytes()
+    (tmp_path / ".pooled.csv.part").mkdir()
+    before = (tmp_path / "pooled.csv").read_bytes()
     with pytest.raises(StoreError, match=r"cannot write .*pooled\.csv"):
         write(found, tmp_path)
-    assert (tmp_path / "tables" / "pooled.csv").read_bytes() == before
+    assert (tmp_path / "pooled.csv").read_bytes() == before
 
 
 def test_below_ten_problems_the_value_stands_alone() -> None:

@@ -191,7 +191,7 @@ def test_on_every_real_trace_only_the_asked_digits_change(scope: str, degree: in
     texts = [text for text in texts if text]
     feed = "".join(json.dumps({"reasoning": text}) + "\n" for text in texts)
     done = misled("tamper", "--digits", str(degree), "--scope", scope, feed=feed)
-    assert done.returncode == 1
+    assert done.returncode == int(degree > 1), "short results are errors of their records"
     tampered = 0
     for text, line in zip(texts, lines(done), strict=True):
         if not line.get("text"):

@@ -75,9 +75,7 @@ _BROKEN = re.compile(  # how a text ends that was cut off
     r"(?:\b(?:an?|the|of|to|from|and|or|is|are|we|so|by|in|with|for|that|which|as|at|on|but|if)"
     r"|[,=+×÷(:/])\s*\Z"
 )
-_FAULT = re.compile(
-    r"\s*(?:[A-Za-z]*Error|Traceback|Exception)\b"
-)  # a server's words, not a model's
+_FAULT = re.compile(r"\s*(?:[A-Za-z]*Error|Traceback|Exception)\b")  # a server's words
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _PLACEHOLDER = re.compile(
     r"[\s.…<>\[\]?_]*(?:\\[lc]?dots|(?:(?:your|final) )*answer|result)?[\s.…<>\[\]?_]*",
@@ -85,7 +83,7 @@ _PLACEHOLDER = re.compile(
 )
 _FOREIGN = re.compile(
     r"(?:/|\b(?:your|previous|earlier|given|provided|initial|original|claimed|wrong|incorrect|their"
-    r"|his|her|possible|expected)\s(?:\w+\s)?)\Z",
+    r"|his|her|possible)\s(?:\w+\s)?)\Z",
     re.IGNORECASE,
 )
 _AS_ANSWER = re.compile(
@@ -113,11 +111,7 @@ _UNDECIDED = re.compile(
 def read(text: str, *, integer: bool = True) -> str | Unreadable:
     """The value that an answer states finally; `integer` says that the gold answer is one."""
     found = alone(text, 0, len(text)) or next(marked(text), None)
-    if (
-        found is None
-        and not _BROKEN.search(text, max(0, len(text) - 32))
-        and not _FAULT.match(text)
-    ):
+    if found is None and not is_broken(text):
         found = concluded(text, 0, len(text))
     if found is None or isinstance(found, Unreadable):
         return found or Unreadable("none")
@@ -209,13 +203,15 @@ def _cued(text: str, lo: int, hi: int, limit: int) -> Found | None:
     heading = _HEADING.match(text, hi, limit)
     start = heading.end() if heading else hi
     end = _clause_end(text, start, limit)
-    if _UNDECIDED.search(text, start, end) or _IN_WORDS.fullmatch(text, hi, end):
-        return Unreadable("none")
     lead = _LEAD.match(text, start, end)
     found = values(text, start, end)
     if lead and found and found[0].start == lead.end() and not is_operand(text, found[0]):
         joined = found[1:] and _JOINT.fullmatch(text, found[0].end, found[1].start)
-        return Unreadable("ambiguous") if joined else settled(text, found[0])
+        if joined and found[0].value != found[1].value:
+            return Unreadable("ambiguous")
+        return settled(text, found[0])
+    if _UNDECIDED.search(text, start, end) or _IN_WORDS.fullmatch(text, hi, end):
+        return Unreadable("none")
     return _stated(text, start, end)
 
 
@@ -223,8 +219,10 @@ def _before_cue(text: str, lo: int) -> Value | None:
     """The value that the cue at `lo` names in hindsight: `so 42 is the right answer`."""
     start = max(0, lo - _BACK)
     if start:  # not within a number
-        start = max(start, text.find(" ", start, lo))
-    start = max(start, text.rfind("\n", start, lo), text.rfind(". ", start, lo))
+        start = text.find(" ", start, lo)
+    start = max(start, text.rfind("\n", max(0, start), lo), text.rfind(". ", max(0, start), lo))
+    if start < 0:
+        return None
     found = values(text, start, lo)
     if not found or is_operand(text, found[-1]) or is_negated(text, found[-1]):
         return None

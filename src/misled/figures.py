@@ -112,10 +112,10 @@ def drawings(entries: Iterable[Entry]) -> list[Drawing]:
 
 
 def write(entries: Iterable[Entry], directory: Path) -> None:
-    """`figures/<name>.svg`, `.png` and `.pdf` under `directory`, each whole or not at all."""
+    """`<name>.svg`, `.png` and `.pdf` in `directory`, each whole or not at all."""
     for drawing in drawings(entries):
         for form in FORMATS:
-            publish(directory / "figures" / f"{drawing.name}.{form}", render(drawing, form))
+            publish(directory / f"{drawing.name}.{form}", render(drawing, form))
 
 
 def render(drawing: Drawing, form: str) -> bytes:

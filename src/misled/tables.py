@@ -111,12 +111,11 @@ def frame(found: Sequence[Entry]) -> pl.DataFrame:
 
 
 def write(found: Sequence[Entry], directory: Path) -> None:
-    """`tables/<table>.csv` and `.md` under `directory`, each whole or not at all."""
-    folder = directory / "tables"
+    """`<table>.csv` and `<table>.md` in `directory`, each whole or not at all."""
     for table in dict.fromkeys(entry.table for entry in found):
         mine = [entry for entry in found if entry.table == table]
-        sheets.publish(folder / f"{table}.csv", sheets.csv_text(mine).encode())
-        sheets.publish(folder / f"{table}.md", sheets.markdown(sheets.sheet(mine)).encode())
+        sheets.publish(directory / f"{table}.csv", sheets.csv_text(mine).encode())
+        sheets.publish(directory / f"{table}.md", sheets.markdown(sheets.sheet(mine)).encode())
 
 
 def eligibility(trials: pl.DataFrame) -> list[Entry]:
@@ -287,9 +286,9 @@ def _nets(table: str, trials: pl.DataFrame, names: Sequence[str]) -> Iterator[En
             if tampered.is_empty() or (score == "r_cpt" and not _has_r(keys)):
                 continue
             both = by_unit.get((frame[unit][0],), _NO_PAIRS)
-            estimate = stats.paired(
-                both[score].to_numpy(), both["control"].to_numpy(), both["cluster"].to_numpy()
-            )
+            first, second = both[score].to_numpy(), both["control"].to_numpy()
+            span = 1.5 if score == "r_cpt" else 1.0
+            estimate = stats.paired(first, second, both["cluster"].to_numpy(), span=span)
             dropped = frame.filter(pl.col("arm").is_in(["tampered", arm]) & pl.col(score).is_null())
             of_control = pl.concat_str(pl.lit(f"{arm} "), "outcome")
             dropped = dropped.with_columns(

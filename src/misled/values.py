@@ -80,11 +80,10 @@ _CUT_OFF = re.compile(r"\.\.\.|…|\\[cl]?dots|[kKMB](?![A-Za-z])")
 _OPENERS = " \t\r\n$_`\"'“”‘’([{€£¥\\"
 _OPERATORS = frozenset("+×÷·∙⋅^√/")
 _OPERATOR_WORD = re.compile(
-    r"(?:times|plus|minus|by|from|over|modulo?|subtract(?:ing)?|add(?:ing)?|multiply(?:ing)?"
-    r"|div|cdot|pm|sqrt|[dt]?frac)",
+    r"(?:(?<![A-Za-z])(?:times|plus|minus|from|modulo?|subtract(?:ing)?|add(?:ing)?|div|cdot|pm"
+    r"|sqrt|[dtc]?frac|multiply(?:ing)?)|(?:divid[a-z]*|multipl[a-z]*|\d)\s(?:by|over)|\d\s?[xX])\Z",
     re.IGNORECASE,
 )
-_LAST_WORD = re.compile(r"[A-Za-z]+\Z")
 _OPERATOR_AFTER = re.compile(
     rf"(?:\*\*|(?![\n*]){CLOSE}|{_UNIT})*+(?:[A-Za-z]+[ ]){{0,2}}"
     rf"(?:[+×÷·∙⋅^]|[-−–](?={OPEN}*[\d.])|(?:\*(?!\*)|/)(?={OPEN}*[\d.])|(?<=\}})\s*\{{"
@@ -92,7 +91,7 @@ _OPERATOR_AFTER = re.compile(
     r"|(?:divided|multiplied)\sby\s)"
     r"|-?\s?digit|-[A-Za-z]{2}"  # a 20-digit number, a 5-day week
     r"|\((?=\d)|\s?\\(?:sqrt|pi|ln|log|sin|cos|tan|alpha|theta|infty)\b|\s?[π√∞]"
-    r"|(?![mgshlLtJNVWkKMB])[A-Za-z](?![A-Za-z])"
+    r"|(?![mgshlLtCFJNVWkKMB])[A-Za-z](?![A-Za-z])"
     r"|\s*\n\s*[-+−–×*]\s?[\d.,]+\s*(?:\n|\Z)"  # the row of a column that stands above
 )
 _NEGATIONS = ("not", "n't", "n’t", "instead of", "rather than", "neither", "nor", "不是")
@@ -189,8 +188,7 @@ def is_operand(text: str, value: Value | Number) -> bool:
         return first.isalnum() or first in tuple(")}]%$°")
     if last == "}":
         return text[value.start - 1] == "{"
-    word = _LAST_WORD.search(left)
-    if word and _OPERATOR_WORD.fullmatch(word[0]):
+    if last.isalpha() and _OPERATOR_WORD.search(left):
         return not _MINUS_IN_WORDS.search(text, max(0, value.start - _LOOK), value.start)
     return last in _OPERATORS
 
