@@ -1,0 +1,256 @@
+r"""95 % intervals for clustered trials, over many data sets at once (protocol, Statistics).
+
+    >>> trials = Trials(np.ones((1, 50)), np.ones((1, 50)), np.arange(50))
+    >>> rate(trials).low.round(3)
+    array([0.929])
+
+Every function takes and gives arrays with an axis of data sets ("seeds"), so
+that its coverage can be measured over thousands of them with the code that
+`stats` calls for one. Trials of one cluster (a problem, a template) are not
+independent; clusters are. A trial of weight 0 is not there.
+
+Knows nothing about estimates, nor about when an interval may be claimed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, ndtri, stdtrit
+
+__all__ = [
+    "LEVEL",
+    "Array",
+    "Limits",
+    "Trials",
+    "agree",
+    "bonett_price",
+    "difference",
+    "is_single",
+    "n_eff",
+    "r_cpt",
+    "rate",
+    "wilson",
+]
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+LEVEL = 0.95
+_TAIL = (1 + LEVEL) / 2
+_Z = float(ndtri(_TAIL))
+# r of a trial that resists, adopts or is confused [A eq. 1].
+_SCORES = np.array([0.5, 1.0, 2.0])
+# Up to three events the lower Wilson limit is too high, and an exact one of half
+# the confidence is better (Brown, Cai & DasGupta 2001, section 4.1).
+_FEW_EVENTS = 3.5
+# Where fewer clusters than this differ from the others, plain t covers 79 to 91 %.
+_FEW_DEPARTING = 8
+_NEGLIGIBLE = 1e-9
+
+
+class Trials(NamedTuple):
+    """Values and weights, [seeds, trials], sorted by cluster; where each cluster starts."""
+
+    values: Array
+    weights: Array
+    starts: npt.NDArray[np.int64]
+
+
+class Limits(NamedTuple):
+    """A value and the ends of its interval, [seeds] each."""
+
+    value: Array
+    low: Array
+    high: Array
+
+
+class _Mean(NamedTuple):
+    """A weighted mean with what its variance is made of."""
+
+    value: Array  # [seeds]
+    spread: Array  # [seeds]: variance of one trial
+    residuals: Array  # [seeds, clusters]: weighted sums of value - mean
+    mass: Array  # [seeds, clusters]: sums of weights
+    trials: Array  # [seeds]
+    clusters: Array  # [seeds]
+
+
+def rate(trials: Trials) -> Limits:
+    """A share of hits: Wilson where each cluster holds one trial, else Wilson at n_eff."""
+    share, single = _mean(trials), is_single(trials)
+    n = _per_trial(share) * _independent(share, single)
+    return Limits(share.value, *wilson(share.value, n))
+
+
+def wilson(p: Array, n: Array) -> tuple[Array, Array]:
+    """The score limits of a share p of n trials; n need not be whole."""
+    centre = p + _Z**2 / (2 * n)
+    half = _Z * np.sqrt(p * (1 - p) / n + (_Z / (2 * n)) ** 2)
+    scale = 1 + _Z**2 / n
+    return np.clip((centre - half) / scale, 0, p), np.clip((centre + half) / scale, p, 1)
+
+
+def n_eff(trials: Trials) -> Array:
+    """As many independent trials of mean p would vary as these do [seeds].
+
+    p(1 - p) / v, v the cluster-robust variance of p; for hits in [1, N], and G
+    where they are all alike; shrunk by (1.96 / t_{G-1})^2. It is N where each
+    cluster holds one trial.
+    """
+    share = _mean(trials)
+    return _per_trial(share) * _independent(share, is_single(trials))
+
+
+def is_single(trials: Trials) -> Bools:
+    """Whether each cluster holds one trial, all of one weight [seeds]."""
+    held = np.add.reduceat(trials.weights > 0, trials.starts, 1, np.int64)
+    heaviest = trials.weights.max(1, keepdims=True)
+    even = np.isin(trials.weights / heaviest, (0, 1))
+    return np.asarray((held <= 1).all(1) & even.all(1))
+
+
+def r_cpt(trials: Trials) -> Limits:
+    """R_CPT [A eq. 2] by MOVER on shares, with their empirical correlation; in [.5, 2].
+
+    A trial resists by 2 - 2r, adopts by 2r - 1, or is confused: shares B + A +
+    C = 1, and R = .5 + .5 A + 1.5 C, or the same with A or C left out for B. The
+    largest share is the one left out, as the other two are the least
+    correlated: with A and C always, intervals cover 83 to 91 % where A is .9.
+    """
+    confused = (trials.values > 1).astype(np.float64)
+    adopted = np.where(trials.values > 1, 0.0, 2 * trials.values - 1)
+    shares = [_mean(trials._replace(values=x)) for x in (1 - adopted - confused, adopted, confused)]
+    independent = [_independent(share, is_single(trials)) for share in shares]
+    # Where nobody resists, B is what A and C leave, and as certain as they are.
+    independent[0] = np.where(shares[0].value > 0, independent[0], independent[1])
+    n = np.stack([_per_trial(share) * k for share, k in zip(shares, independent, strict=True)])
+    value = np.stack([share.value for share in shares])
+    low, high = _low(value, n), 1 - _low(1 - value, n)
+    residuals = np.stack([share.residuals for share in shares])
+    products = np.einsum("isg,jsg->ijs", residuals, residuals)
+
+    seed, left_out = np.arange(value.shape[1]), value.argmax(0)
+    one, two = (left_out + 1) % 3, (left_out + 2) % 3
+    norm = np.sqrt(products[one, one, seed] * products[two, two, seed])
+    correlation = products[one, two, seed] / np.where(norm > 0, norm, 1)
+
+    def moved(share: npt.NDArray[np.intp], *, towards: int) -> Array:
+        """How far R moves if `share` goes to the limit that takes R `towards` -1 or +1."""
+        slope = _SCORES[share] - _SCORES[left_out]
+        end = np.where(slope * towards > 0, high[share, seed], low[share, seed])
+        return np.asarray(slope * (end - value[share, seed]))
+
+    r = _SCORES @ value
+    down, up = (
+        _sum_length(moved(one, towards=way), moved(two, towards=way), correlation)
+        for way in (-1, 1)
+    )
+    return Limits(r, np.maximum(r - down, 0.5), np.minimum(r + up, 2.0))
+
+
+def bonett_price(trials: Trials) -> Limits:
+    """A mean of differences of 0 and 1, one a cluster (Bonett & Price 2012), in [-1, 1]."""
+    differences = _mean(trials)
+    return Limits(differences.value, *_with_two_more(differences, 1.0, np.array([_Z])))
+
+
+def difference(trials: Trials, span: float) -> Limits:
+    """A mean of differences in [-span, span]: t_{G-1} on the cluster means.
+
+    Where almost all clusters agree, t sees no risk; it is then taken with two
+    more clusters at +span and -span, as Bonett and Price do for pairs of 0 and
+    1. Without bounds it stays as it is, and may have no width.
+    """
+    found = _mean(trials)
+    t = _t(found)
+    half = t * np.sqrt(_variance(found))
+    if np.isinf(span):
+        return Limits(found.value, found.value - half, found.value + half)
+    low, high = _with_two_more(found, span, t)
+    few = agree(trials)
+    return Limits(
+        found.value,
+        np.where(few, low, np.maximum(found.value - half, -span)),
+        np.where(few, high, np.minimum(found.value + half, span)),
+    )
+
+
+def agree(trials: Trials) -> Bools:
+    """Whether so few clusters depart from the median cluster that t cannot be trusted [seeds]."""
+    found = _mean(trials)
+    held = found.mass > 0
+    means = found.value[:, None] + np.divide(
+        found.residuals, found.mass, out=np.full_like(found.mass, np.nan), where=held
+    )
+    median = np.nanmedian(means, axis=1, keepdims=True)
+    departing = held & ~(np.abs(means - median) <= _NEGLIGIBLE)
+    return np.asarray(departing.sum(1) < _FEW_DEPARTING)
+
+
+def _mean(trials: Trials) -> _Mean:
+    values, weights, starts = trials
+    mass = np.add.reduceat(weights, starts, axis=1)
+    total = mass.sum(1)
+    value = (weights * values).sum(1) / total
+    spread = (weights * values**2).sum(1) / total - value**2
+    return _Mean(
+        value=value,
+        spread=np.where(spread > _NEGLIGIBLE, spread, 0),
+        residuals=np.add.reduceat(weights * values, starts, axis=1) - value[:, None] * mass,
+        mass=mass,
+        trials=(weights > 0).sum(1).astype(np.float64),
+        clusters=(mass > 0).sum(1).astype(np.float64),
+    )
+
+
+def _variance(found: _Mean) -> Array:
+    """The cluster-robust variance of the mean."""
+    lost = found.clusters / np.maximum(found.clusters - 1, 1)
+    return np.asarray(lost * (found.residuals**2).sum(1) / found.mass.sum(1) ** 2)
+
+
+def _t(found: _Mean) -> Array:
+    return np.asarray(stdtrit(np.maximum(found.clusters - 1, 1), _TAIL))
+
+
+def _independent(share: _Mean, single: Bools) -> Array:
+    """How many of N trials count, as clusters repeat themselves and v is an estimate."""
+    v = _variance(share)
+    varied = (share.spread > 0) & (v > 0)
+    ratio = np.divide(share.spread, v, out=share.trials.copy(), where=varied)
+    count = np.where(share.spread > 0, np.clip(ratio, 1, share.trials), share.clusters)
+    return np.where(single, share.trials, count * (_Z / _t(share)) ** 2)
+
+
+def _per_trial(share: _Mean) -> Array:
+    """How many hits or misses one trial is worth: 1, or more where it can be a part of one."""
+    binary = share.value * (1 - share.value)
+    return np.divide(binary, share.spread, out=np.ones_like(binary), where=share.spread > 0)
+
+
+def _low(p: Array, n: Array) -> Array:
+    """Wilson's lower limit, for so few events moved outwards."""
+    low, events = wilson(p, n)[0], p * n
+    few = (events > 0) & (events < _FEW_EVENTS)
+    exact = betaincinv(events[few], (n - events + 1)[few], 1 - LEVEL)
+    low[few] = np.minimum(low[few], exact)
+    return low
+
+
+def _sum_length(one: Array, two: Array, correlation: Array) -> Array:
+    """The length of the sum of two moves, signed and correlated."""
+    return np.sqrt(np.maximum(one**2 + two**2 + 2 * correlation * one * two, 0.0))
+
+
+def _with_two_more(found: _Mean, span: float, quantile: Array) -> tuple[Array, Array]:
+    """The normal limits of a mean to which a cluster at +span and one at -span are added."""
+    each = found.mass.sum(1) / found.clusters
+    total = found.mass.sum(1) + 2 * each
+    centre = found.value * found.mass.sum(1) / total
+    residuals = found.residuals + (found.value - centre)[:, None] * found.mass
+    squares = (residuals**2).sum(1) + 2 * each**2 * (span**2 + centre**2)
+    half = quantile * np.sqrt(squares) / total
+    return np.maximum(centre - half, -span), np.minimum(centre + half, span)

@@ -1,0 +1,184 @@
+r"""Estimates: a number with its interval, its n and how it was made (protocol, Statistics).
+
+    >>> rate([1] * 30 + [0] * 70, range(100))
+    Estimate(value=0.3, low=0.2189..., high=0.3958..., n=100, clusters=100, method='Wilson')
+
+All intervals are 95 %. A cluster (a problem, a template) is given for each
+trial by any label. Fewer than 10 clusters get no interval, and no interval has
+zero width: where the data show no variation that could bound it, none is
+claimed, and `method` says why.
+
+Knows nothing about outcomes, arms or tables; how limits are computed is in
+`intervals`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr
+
+from misled import intervals
+from misled.intervals import LEVEL, Array, Limits, Trials
+from misled.records import Estimate, Record
+
+__all__ = ["McNemar", "holm", "mcnemar", "mean", "median", "mid_p", "paired", "r_cpt", "rate"]
+
+FEWEST_CLUSTERS = 10  # below it, no interval is claimed
+FEW_CLUSTERS = 20  # below it, a t interval says so
+
+
+class McNemar(Record, frozen=True):
+    """Flips one way and the other, with two-sided p.
+
+    Exact p can fall below .05 from 6 flips on, mid-p from 5 on.
+    """
+
+    gained: int
+    lost: int
+    mid_p: float
+    exact_p: float
+
+
+def rate(
+    hits: npt.ArrayLike, clusters: npt.ArrayLike, weights: npt.ArrayLike | None = None
+) -> Estimate:
+    """The share of hits, which are 0 or 1: Wilson, or Wilson at n_eff."""
+    trials = _sorted(hits, clusters, weights)
+    if not np.isin(trials.values, (0, 1)).all():
+        raise ValueError("a hit is 0 or 1")
+    if not trials.values.size:
+        return _NOTHING
+    single = intervals.is_single(trials)[0]
+    return _estimate(intervals.rate(trials), trials, "Wilson" if single else "Wilson at n_eff")
+
+
+def r_cpt(
+    r: npt.ArrayLike, clusters: npt.ArrayLike, weights: npt.ArrayLike | None = None
+) -> Estimate:
+    """R_CPT [A eq. 2], the mean of r, which is in [.5, 1] or 2: MOVER."""
+    trials = _sorted(r, clusters, weights)
+    resisted_or_adopted = (trials.values >= 0.5) & (trials.values <= 1)
+    if not (resisted_or_adopted | (trials.values == 2)).all():
+        raise ValueError("an r is in [.5, 1], or 2")
+    if not trials.values.size:
+        return _NOTHING
+    return _estimate(intervals.r_cpt(trials), trials, "MOVER")
+
+
+def paired(
+    first: npt.ArrayLike, second: npt.ArrayLike, clusters: npt.ArrayLike, *, span: float = 1.5
+) -> Estimate:
+    """The mean of first - second over aligned items (problems), each of which counts once.
+
+    Bonett-Price where both are 0 or 1 and each cluster holds one item, else t
+    on cluster means. `span` is the largest difference there can be: 1 between
+    rates, 1.5 between r, infinity between tokens or seconds.
+    """
+    pair = np.stack([np.asarray(first, np.float64), np.asarray(second, np.float64)])
+    trials = _sorted(pair[0] - pair[1], clusters, None)
+    if not trials.values.size:
+        return _NOTHING
+    if np.isin(pair, (0, 1)).all() and intervals.is_single(trials)[0]:
+        return _estimate(intervals.bonett_price(trials), trials, "Bonett-Price")
+    if np.abs(trials.values).max() > span + 1e-9:
+        raise ValueError(f"a difference is larger than {span}")
+    return _by_t(trials, span)
+
+
+def mean(
+    values: npt.ArrayLike, clusters: npt.ArrayLike, weights: npt.ArrayLike | None = None
+) -> Estimate:
+    """The mean of a quantity without bounds, such as tokens: t on cluster means."""
+    trials = _sorted(values, clusters, weights)
+    if not trials.values.size:
+        return _NOTHING
+    return _by_t(trials, np.inf)
+
+
+def median(values: npt.ArrayLike, clusters: npt.ArrayLike) -> Estimate:
+    """The median, between order statistics: of N, or where clusters repeat themselves of n_eff.
+
+    Where ties would leave no width, the nearest other values bound it.
+    """
+    trials = _sorted(values, clusters, None)
+    if not trials.values.size:
+        return _NOTHING
+    ordered = np.sort(trials.values[0])
+    middle = np.median(ordered)
+    # A tie counts half on either side, so that the share below the median is 1/2.
+    below = (trials.values < middle) + 0.5 * (trials.values == middle)
+    size = int(intervals.n_eff(trials._replace(values=below))[0])
+    tail = bdtr(np.arange(size // 2 + 1), size, 0.5)
+    rank = int((tail <= (1 - LEVEL) / 2).sum()) * (ordered.size + 1) // (size + 1)
+    # Fewer than 6 order statistics hold the median too rarely, even the outermost.
+    low, high = (ordered[rank - 1], ordered[-rank]) if rank else (middle, middle)
+    if low == high and rank:
+        low = ordered[ordered < middle].max(initial=ordered[0])
+        high = ordered[ordered > middle].min(initial=ordered[-1])
+    limits = Limits(*(np.array([end]) for end in (middle, low, high)))
+    return _estimate(limits, trials, "order statistics")
+
+
+def mcnemar(gained: int, lost: int) -> McNemar:
+    """Whether flips one way and the other are equally likely: mid-p, and exact beside it."""
+    exact = min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
+    return McNemar(gained, lost, float(mid_p(gained, lost)), exact)
+
+
+def mid_p(gained: npt.ArrayLike, lost: npt.ArrayLike) -> Array:
+    """Two-sided mid-p of McNemar's test for each pair of counts; 1 where nothing flipped."""
+    fewer, flips = np.minimum(gained, lost), np.add(gained, lost)
+    below = np.where(fewer > 0, bdtr(np.maximum(fewer - 1, 0), flips, 0.5), 0.0)
+    return np.asarray(np.minimum(below + bdtr(fewer, flips, 0.5), 1.0))
+
+
+def holm(p: npt.ArrayLike) -> Array:
+    """Holm's adjusted p of one family, in the order given."""
+    raw = np.asarray(p, np.float64)
+    if not ((raw >= 0) & (raw <= 1)).all():
+        raise ValueError("a p is in [0, 1]")
+    order = np.argsort(raw, kind="stable")
+    steps = np.maximum.accumulate(raw[order] * np.arange(raw.size, 0, -1))
+    adjusted = np.empty_like(raw)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
+
+
+_NOTHING = Estimate(None, None, None, 0, 0, "none: no trials")
+
+
+def _sorted(
+    values: npt.ArrayLike, clusters: npt.ArrayLike, weights: npt.ArrayLike | None
+) -> Trials:
+    """One data set, by cluster; trials of weight 0 are left out."""
+    value = np.asarray(values, np.float64)
+    label = np.asarray(clusters)
+    weight = np.ones(value.shape) if weights is None else np.asarray(weights, np.float64)
+    if not value.shape == label.shape == weight.shape == (value.size,):
+        raise ValueError(f"{value.size} values, {label.size} clusters, {weight.size} weights")
+    if not np.isfinite(value).all() or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("values and weights are finite, and weights not negative")
+    order = np.argsort(label, kind="stable")[weight[np.argsort(label, kind="stable")] > 0]
+    starts = np.unique(label[order], return_index=True)[1]
+    return Trials(value[order][None], weight[order][None], starts)
+
+
+def _by_t(trials: Trials, span: float) -> Estimate:
+    method = "t on cluster means"
+    if np.isfinite(span) and intervals.agree(trials)[0]:
+        method += " and two more"
+    if trials.starts.size < FEW_CLUSTERS:
+        method += f", under {FEW_CLUSTERS} clusters"
+    return _estimate(intervals.difference(trials, span), trials, method)
+
+
+def _estimate(limits: Limits, trials: Trials, method: str) -> Estimate:
+    """The estimate, without limits where none can be claimed."""
+    value, low, high = (float(end[0]) for end in limits)
+    n, clusters = trials.values.size, trials.starts.size
+    if clusters < FEWEST_CLUSTERS:
+        return Estimate(value, None, None, n, clusters, f"none: under {FEWEST_CLUSTERS} clusters")
+    if high - low <= 1e-9 * max(1.0, abs(value)):
+        return Estimate(value, None, None, n, clusters, "none: no variation")
+    return Estimate(value, min(low, value), max(high, value), n, clusters, method)
