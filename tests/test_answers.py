@@ -224,6 +224,11 @@ STATED = {
     "```\n58\n```": "58",
     "The answer is minus 58.": "-58",
     "x = - 58": "-58",
+    "The answer is no longer 57. It is 58.": "58",
+    "The sum is 58, which your chain gives as 57.": "58",
+    "Earlier I wrote 57, but 58 is correct.": "58",
+    '{"answer": "58"}': "58",
+    "2^{10} = 1024": "1024",
 }
 UNREADABLE = {
     "": "none",
@@ -241,6 +246,8 @@ UNREADABLE = {
     "57 and 58": "ambiguous",
     "x = 57 or x = 58": "ambiguous",
     "57\n58": "ambiguous",
+    "The answer is 5 8 2 1": "ambiguous",
+    "The answer is 5:8": "ambiguous",
     "The answer is 57, 58": "ambiguous",
     "\\boxed{57} and \\boxed{58}": "ambiguous",
     "\\boxed{57, 58}": "ambiguous",

@@ -86,6 +86,10 @@ _FOREIGN = re.compile(
     r"|his|her|possible)\s(?:\w+\s)?)\Z",
     re.IGNORECASE,
 )
+_OF_OTHERS = re.compile(
+    r"\b(?:your|previous|earlier|claimed|provided|original|initial)\b[^.;,\d]{0,32}\Z",
+    re.IGNORECASE,
+)
 _AS_ANSWER = re.compile(
     rf"(?:{CLOSE}|[%.])*(?:[A-Za-z]+\s){{0,3}}?(?:is|are|as|was|be)\s(?:[a-z]+\s){{0,4}}",
     re.IGNORECASE,
@@ -100,7 +104,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?。！？](?=[\s\"'”’)*\]$}]|\Z)|\n")
-_JOINT = re.compile(rf"{CLOSE}*(?:[,;、，或和]|,?\s?\b(?:or|and)\b){OPEN}*", re.IGNORECASE)
+_JOINT = re.compile(rf"{CLOSE}*(?:[,;:、，或和]|,?\s?\b(?:or|and|to)\b){OPEN}*|\s+", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"[^,.;]*\b(?:or|and)\b[^,.;]*", re.IGNORECASE)
 _UNDECIDED = re.compile(
     r"(?:cannot|can't|can not) be (?:determined|found)|not enough information|undefined|impossible",
@@ -238,15 +242,17 @@ def _clause_end(text: str, start: int, limit: int) -> int:
 def _stated(text: str, start: int, end: int) -> Found | None:
     """The one value that a sentence states, or why it is none; None if it has no value.
 
-    A value that the sentence reckons with, or negates, is none of its own. What
-    follows an equals sign or a verb beats what is merely mentioned, and the
-    last such beats the others, unless `and` or `or` joins them.
+    A value that the sentence reckons with, negates, or leaves to others (`your
+    42`) is none of its own. What follows an equals sign or a verb beats what is
+    merely mentioned, and the last such beats the others, unless `and` or `or`
+    joins them.
     """
     found = [
         value
         for value in values(text, start, end)[-_MANY:]
         if not is_operand(text, value) and not is_negated(text, value)
     ]
+    found = [value for value in found if not _is_of_others(text, value)] or found
     pool = [value for value in found if is_stated(text, value)] or found
     if not pool:
         return None
@@ -261,3 +267,8 @@ def _stated(text: str, start: int, end: int) -> Found | None:
         if rival or pool is found:
             return Unreadable("ambiguous")
     return settled(text, last)
+
+
+def _is_of_others(text: str, value: Value) -> bool:
+    """Whether the value is said to be one that the text comments on."""
+    return _OF_OTHERS.search(text, max(0, value.start - _BACK), value.start) is not None

@@ -81,7 +81,7 @@ _OPENERS = " \t\r\n$_`\"'“”‘’([{€£¥\\"
 _OPERATORS = frozenset("+×÷·∙⋅^√/")
 _OPERATOR_WORD = re.compile(
     r"(?:(?<![A-Za-z])(?:times|plus|minus|from|modulo?|subtract(?:ing)?|add(?:ing)?|div|cdot|pm"
-    r"|sqrt|[dtc]?frac|multiply(?:ing)?)|(?:divid[a-z]*|multipl[a-z]*|\d)\s(?:by|over)|\d\s?[xX])\Z",
+    r"|sqrt|[dtc]?frac|multiply(?:ing)?)|(?:(?:divid|multipl)[a-z]*(?:\s[^.,;=]*)?|\d)\s(?:by|over)|\d\s?[xX])\Z",
     re.IGNORECASE,
 )
 _OPERATOR_AFTER = re.compile(
@@ -94,7 +94,12 @@ _OPERATOR_AFTER = re.compile(
     r"|(?![mgshlLtCFJNVWkKMB])[A-Za-z](?![A-Za-z])"
     r"|\s*\n\s*[-+−–×*]\s?[\d.,]+\s*(?:\n|\Z)"  # the row of a column that stands above
 )
-_NEGATIONS = ("not", "n't", "n’t", "instead of", "rather than", "neither", "nor", "不是")
+_NEGATIONS = (
+    *("not", "n't", "n’t", "no longer", "never", "instead of", "rather than", "neither", "nor"),
+    "不是",
+)
+_IS_WRONG = re.compile(rf"{CLOSE}*\s?\b(?:is|was)\s(?:wrong|incorrect|not|an error|too)\b")
+_IS_RIGHT = re.compile(rf"{CLOSE}*\s?\b(?:is|was)\s(?:the\s)?(?:correct|right)\b")
 _SIGNS = (
     *("=", "≡", "≈", "⇒", "→", "**", "\\Rightarrow", "\\implies", "\\equiv", "\\approx"),
     *("是", "为", "為", "等于", "得", "得到"),
@@ -199,7 +204,7 @@ def is_stated(text: str, value: Value | Number, *, plainly: bool = False) -> boo
     `plainly` takes verbs of reckoning alone (`gives`), not those that also describe (`has`).
     """
     left = ahead(text, value.start)
-    if left.endswith(_SIGNS):
+    if left.endswith(_SIGNS) or _IS_RIGHT.match(text, value.end, value.end + _LOOK):
         return True
     if left.endswith((":", "：")):
         return not (left[-2:-1].isdecimal() and text[value.start - 1] in ":：")  # no ratio, no time
@@ -215,7 +220,9 @@ def is_stated(text: str, value: Value | Number, *, plainly: bool = False) -> boo
 
 
 def is_negated(text: str, value: Value | Number) -> bool:
-    """Whether the text says that the value is not the one: `not 42`, `rather than 42`."""
+    """Whether the text says that the value is not the one: `not 42`, `42 is wrong`."""
+    if _IS_WRONG.match(text, value.end, value.end + _LOOK):
+        return True
     return ahead(text, value.start).lower().endswith(_NEGATIONS)
 
 
