@@ -108,11 +108,11 @@ def test_the_finding_is_a_sentence_with_its_interval_and_what_was_left_out() -> 
     adopted = next(e for e in found if (e.table, e.metric) == ("outcomes", "adopted"))
     value, low, high = (100 * (x or 0) for x in (adopted.value, adopted.low, adopted.high))
     assert only.headline.startswith(
-        "Handed its own chain with one wrong digit, planted/credulous gave the wrong result in "
-        f"{value:.0f}\u00a0% [{low:.0f}, {high:.0f}] of {adopted.n} trials and the true one in"
+        "Handed its own chain with one wrong digit, planted/credulous repeated the wrong result"
+        f" in {value:.0f}\u00a0% [{low:.0f}, {high:.0f}] of {adopted.n} trials and found the true"
     )
     details = " ".join(only.details)
-    assert "Told that the chain may contain errors, it gave the wrong result in" in details
+    assert "Told that the chain may contain errors, it repeated the wrong result in" in details
     assert "Net of the same prompt with the untampered chain" in details
     assert "of 60 problems could be probed; left out: " in details
 

@@ -157,6 +157,50 @@ def test_pooled_net_averages_degrees_within_a_problem() -> None:
     assert (net.n, net.keys["d_t"]) == (1, "1-2")
 
 
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def by_hand(rows: Sequence[Row], score: str) -> dict[tuple[str, str, int], list[float]]:
+    """Every known score by arm, problem and D_T, as the protocol's text has it."""
+    found: dict[tuple[str, str, int], list[float]] = {}
+    for row in rows:
+        if score == "r_cpt":
+            value = row.r_cpt
+        else:
+            answered = row.outcome not in {"failed", "unsupported", "not_applicable"}
+            value = float(row.outcome == score) if answered else None
+        if value is not None and row.d_t is not None and row.method == "baseline":
+            found.setdefault((row.arm, row.problem, row.d_t), []).append(value)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_numbers_of_a_whole_run_are_those_of_plain_arithmetic(seed: int) -> None:
+    run = synthetic.Run(problems=15, degrees=(1, 2, 3), samples=3, seed=seed, methods=("baseline",))
+    rows = list(synthetic.trials(run))
+    found = tables_of(rows)
+    problems = sorted({row.problem for row in rows if row.arm == "tampered"})
+    for score, net in (("adopted", "net_adoption"), ("recovered", "net_recovery")):
+        known = by_hand(rows, score)
+        pairs = {
+            (p, d): mean(known["tampered", p, d]) - mean(known["clean", p, d])
+            for p in problems
+            for d in run.degrees
+            if ("tampered", p, d) in known and ("clean", p, d) in known
+        }
+        cell = mean([v for (_, d), v in pairs.items() if d == 2])
+        assert pick(found, "net", net, against="clean", d_t="2").value == pytest.approx(cell)
+        over = [mean([v for (q, _), v in pairs.items() if q == p]) for p in problems]
+        assert pick(found, "pooled", net, against="clean").value == pytest.approx(mean(over))
+    r = by_hand(rows, "r_cpt")
+    degrees = {p: [d for d in run.degrees if ("tampered", p, d) in r] for p in problems}
+    over = [mean([mean(r["tampered", p, d]) for d in ds]) for p, ds in degrees.items() if ds]
+    assert pick(found, "pooled", "r_cpt").value == pytest.approx(mean(over))
+    cell = mean([x for (arm, _, d), xs in r.items() if (arm, d) == ("tampered", 3) for x in xs])
+    assert pick(found, "cpt", "r_cpt", d_t="3").value == pytest.approx(cell)
+
+
 def test_a_control_reply_is_counted_once_by_itself() -> None:
     rows = []
     for d_t in (1, 2):
@@ -259,9 +303,10 @@ def test_the_frame_has_a_column_a_field() -> None:
 
 
 def golden_run() -> list[Entry]:
+    """What the golden tables hold; `python tests/test_tables.py` writes them anew."""
     run = synthetic.Run(
         targets=("planted/credulous", "acme/closed"), cannot_prefix=("acme/closed",),
-        problems=14, degrees=(1, 2),
+        methods=("baseline", "prefix"), problems=20, degrees=(1, 2), seed=3,
     )  # fmt: skip
     return entries(synthetic.rows(run))
 
@@ -313,3 +358,7 @@ def test_what_cannot_be_seen_is_written_out(sign: str) -> None:
 def test_what_can_be_seen_stays(text: str) -> None:
     assert sheets.visible(text).isprintable() or set(text) & {"\n", "\t", *"\u00a0\u2009\u202f"}
     assert sheets.visible("12\u202f345 = 六, é") == "12\u202f345 = 六, é"
+
+
+if __name__ == "__main__":
+    write(golden_run(), GOLDEN)

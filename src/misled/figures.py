@@ -244,9 +244,11 @@ def _legend(entries: Iterable[Entry], styles: dict[str, dict[str, Any]]) -> Iter
         yield Line2D([], [], label=visible(method), markersize=size, linewidth=1.1, **line)
     entries = list(entries)
     missing = {_empty(e) for e in entries if e.value is None}
-    if any(e.value is not None and e.low is None for e in entries):
+    bare = [e for e in entries if e.value is not None and e.low is None]
+    if bare:
+        why = " (n < 10)" if all(e.clusters < 10 for e in bare) else ""
         yield Line2D([], [], linestyle="", marker="o", markersize=3.6, color=_GREY, mfc="white",
-                     label="no interval (n < 10)")  # fmt: skip
+                     label=f"no interval{why}")  # fmt: skip
     for mark, words in (("x", "unsupported"), ("_", "no value read")):
         if mark in missing:
             yield Line2D([], [], linestyle="", marker=mark, markersize=4, color=_GREY, label=words)

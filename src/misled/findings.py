@@ -1,7 +1,7 @@
 """Estimates -> sentences: what a run found for each model, and what to be careful about.
 
-    Handed its own chain with one wrong digit, planted/credulous gave the wrong result in
-    62 % [55, 68] of 200 trials and the true one in 25 % [19, 31].
+    Handed its own chain with one wrong digit, planted/credulous repeated the wrong
+    result in 62 % [55, 68] of 200 trials and found the true one in 25 % [19, 31].
 
 Every sentence quotes estimates and their intervals; none states a trend or a
 cause. Knows study A's tables and nothing about how the sentences are set.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from misled.records import Entry, Record
-from misled.sheets import interval
+from misled.sheets import interval, number
 
 __all__ = ["Caution", "Finding", "cautions", "findings"]
 
@@ -129,8 +129,8 @@ def _headline(cells: _Cells, base: Entry) -> str:
     if base.value is None:
         return f"{handed} gave nothing to count: {_why(base)}."
     recovered = cells.one("outcomes", "recovered", base.keys)
-    also = f" and the true one in {_percent(recovered)}" if recovered else ""
-    return f"{handed} gave the wrong result in {_percent(base)} of {base.n} trials{also}."
+    also = f" and found the true one in {_percent(recovered)}" if recovered else ""
+    return f"{handed} repeated the wrong result in {_percent(base)} of {base.n} trials{also}."
 
 
 def _other_methods(points: Sequence[Entry]) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _other_methods(points: Sequence[Entry]) -> Iterator[str]:
         if e.value is None:
             yield f"{told[0].upper()}{told[1:]}: no value, {_why(e)}."
         else:
-            yield f"{told[0].upper()}{told[1:]}, it gave the wrong result in {_percent(e)}."
+            yield f"{told[0].upper()}{told[1:]}, it repeated the wrong result in {_percent(e)}."
 
 
 def _left_out(cells: _Cells, base: Entry) -> Iterator[str]:
@@ -177,7 +177,11 @@ def _over_degrees(cells: _Cells, base: Entry) -> Iterator[str]:
     if pooled is None or pooled.value is None:
         return
     over = f"R_CPT over D_T {pooled.keys.get('d_t', '')}: {pooled.value:.2f} {interval(pooled, 2)}"
-    beside = f", net {net.value:+.2f} {interval(net, 2)}" if net and net.value is not None else ""
+    beside = (
+        f", net {number(net, net.value, 2)} {interval(net, 2)}"
+        if net and net.value is not None
+        else ""
+    )
     yield f"{over}{beside}."
 
 
@@ -318,7 +322,7 @@ def _percent(e: Entry) -> str:
 
 def _points(e: Entry) -> str:
     """A difference of rates: `+60 points [+52, +67]`."""
-    return f"{100 * (e.value or 0):+.0f} points {interval(e, 0, 100)}"
+    return f"{number(e, e.value or 0, 0, 100)} points {interval(e, 0, 100)}"
 
 
 def _why(e: Entry) -> str:

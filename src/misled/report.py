@@ -95,7 +95,7 @@ def html(run: ReportInput) -> str:
         findings=findings.findings(run.entries),
         cautions=[*_own_cautions(run), *findings.cautions(run.entries)],
         main=_main_table(run.entries),
-        plates=[_plate(drawing) for drawing in figures.drawings(run.entries)],
+        plates=[_plate(drawing) for drawing in _twins(run.entries)],
         tables=list(_tables(run.entries)),
         words=[sheets.METRICS[metric] for metric in sheets.METRICS if metric in shown],
         facts=list(_facts(run)),
@@ -123,7 +123,9 @@ def summary(entries: Iterable[Entry], width: int = 100) -> str:
                 grid.add_row(*(Text(sheets.visible(cell)) for cell in line))
         console.print(grid)
     if any(e.value is not None and e.low is None for e in by.values()):
-        console.print("* fewer than 10 problems: no interval is claimed", highlight=False)
+        console.print(
+            "* no interval: fewer than 10 problems, or all of them alike", highlight=False
+        )
     return out.getvalue().rstrip("\n")
 
 
@@ -177,8 +179,7 @@ def _short(entry: Entry | None, digits: int, scale: float) -> str:
         return ""
     if entry.value is None:
         return "unsupported" if "unsupported" in entry.left_out else "no value"
-    sign = "+" if entry.metric in sheets.SIGNED else ""
-    value = f"{scale * entry.value:{sign}.{digits}f}"
+    value = sheets.number(entry, entry.value, digits, scale)
     return (
         f"{value} {sheets.interval(entry, digits, scale)}"
         if entry.low is not None
@@ -240,6 +241,13 @@ def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
     for name in dict.fromkeys(e.table for e in entries if not e.table.startswith("figure")):
         sheet = sheets.sheet([e for e in entries if e.table == name])
         yield _Grid(name, sheet, f"tables/{name}.csv")
+
+
+def _twins(entries: Iterable[Entry]) -> list[figures.Drawing]:
+    """The drawings with those of one title, a figure and its net twin, side by side."""
+    found = figures.drawings(entries)
+    titles = [drawing.title for drawing in found]
+    return sorted(found, key=lambda drawing: titles.index(drawing.title))
 
 
 def _plate(drawing: figures.Drawing) -> _Plate:

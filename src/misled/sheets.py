@@ -30,6 +30,7 @@ __all__ = [
     "interval",
     "label",
     "markdown",
+    "number",
     "publish",
     "sheet",
     "show",
@@ -134,17 +135,21 @@ def show(entry: Entry, digits: int = 3) -> str:
     """`0.620 [0.551, 0.684]`, or the words that stand for a number or an interval not claimed."""
     if entry.value is None:
         return "unsupported" if entry.left_out.get("unsupported") else "no value"
+    return f"{number(entry, entry.value, digits)} {interval(entry, digits)}"
+
+
+def number(entry: Entry, value: float, digits: int = 3, scale: float = 1) -> str:
+    """`value` to so many digits, with its sign where `entry` is a difference; never `-0`."""
     sign = "+" if entry.metric in SIGNED else ""
-    value = f"{entry.value:{sign}.{digits}f}"
-    return f"{value} {interval(entry, digits)}"
+    rounded = round(scale * value, digits) + 0.0
+    return f"{rounded:{sign}.{digits}f}"
 
 
 def interval(entry: Entry, digits: int = 3, scale: float = 1) -> str:
     """`[0.551, 0.684]`, or why there is none."""
     if entry.low is None or entry.high is None:
         return "(n < 10 problems)" if entry.clusters < 10 else "(no interval)"
-    sign = "+" if entry.metric in SIGNED else ""
-    low, high = (f"{scale * limit:{sign}.{digits}f}" for limit in (entry.low, entry.high))
+    low, high = (number(entry, limit, digits, scale) for limit in (entry.low, entry.high))
     return f"[{low}, {high}]"
 
 
