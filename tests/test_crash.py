@@ -15,8 +15,7 @@ from misled.draws import Draws
 from misled.store import Store
 
 KILLS = 24
-CONCURRENCY = 16
-BATCH = 512
+CONCURRENCY = 4
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def command(url: str, directory: Path) -> list[str]:
-    options = "--problems addition:15+13 --n 12 --digits 1-3 --methods baseline,uncertainty,prefix"
+    options = "--problems addition:15+13 --n 24 --digits 1-3 --methods baseline,uncertainty,prefix"
     return [
         *(sys.executable, "-m", "misled", "cpt", "--model", "llamacpp/m", "--base-url", url),
         *options.split(),
@@ -66,7 +65,7 @@ def test_a_run_killed_again_and_again_asks_no_committed_request_twice(
         seen = len(log.read_text().splitlines()) if log.exists() else 0
         process = subprocess.Popen(command(url, directory), stderr=subprocess.PIPE)
         if killed < KILLS:
-            wait_for_requests(log, seen + draws.below(14), process)
+            wait_for_requests(log, seen + draws.below(12), process)
             time.sleep(draws.unit() * 0.03)
             process.kill()
             killed += 1
@@ -80,7 +79,9 @@ def test_a_run_killed_again_and_again_asks_no_committed_request_twice(
     counts = Counter(log.read_text().splitlines())
     twice = sum(counts.values()) - len(counts)
     assert set(counts) == committed(directory)
-    assert twice <= KILLS * (CONCURRENCY + BATCH)
+    assert killed >= 20
+    # What was in flight, or answered and not yet committed: never more than the pool held.
+    assert twice <= killed * 2 * CONCURRENCY
     print(f"kills survived {killed}, asked twice {twice} of {len(counts)}")
 
     calm = tmp_path / "calm"

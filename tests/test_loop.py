@@ -11,8 +11,8 @@ import pytest
 import toys
 from misled.engines import Engine
 from misled.errors import RunError, StoreError
-from misled.records import Answer, Failure, Request, Response, Row
 from misled.loop import IDENTICAL, Frontier, Limits, Lookup, run
+from misled.records import Answer, Failure, Request, Response, Row
 from misled.store import Store
 
 
@@ -40,6 +40,24 @@ def test_every_engine_answers_all_units_and_is_asked_nothing_twice(
     assert [row.value for row in rows[3]] == ["<<3>/a>", "<<3>/b>", "<<3>/c>", "<shared>"]
     assert set(engine.asked.values()) == {1}
     assert len(engine.asked) == frontier.progress.answered == 50 * 4 + 1
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 7])
+@pytest.mark.parametrize("window", [1, 2, 30])
+@pytest.mark.parametrize("delay", [0.0, 0.0001, 0.001])
+def test_no_order_of_answers_and_commits_leaves_a_run_waiting(
+    tmp_path: Path, width: int, window: int, delay: float
+) -> None:
+    async def timed() -> None:
+        with Store(tmp_path / "a.db") as store, Store(tmp_path / "a.db", read_only=True) as reader:
+            rows: dict[int, list[Row]] = {}
+            frontier = Frontier(range(40), toys.walk, reader.get, rows.__setitem__, Limits())
+            frontier.window = window
+            engine = toys.Pool(width, delay=delay)
+            await asyncio.wait_for(run(frontier, {"toy": engine}, store, lambda: None), 30)
+            assert len(rows) == 40
+
+    asyncio.run(timed())
 
 
 def test_a_batch_engine_sends_few_files_since_the_feed_says_when_nothing_more_comes(

@@ -6,7 +6,9 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
 
+from misled.draws import Draws
 from misled.engines import Feed
+from misled.engines.pool import pooled
 from misled.records import Answer, Message, Request, Response, Row
 
 
@@ -51,7 +53,7 @@ def reply(request: Request) -> Response:
 
 
 class Pool:
-    """Answers out of order, `width` at a time, as an HTTP engine does."""
+    """Answers out of order, `width` at a time, through the pool that HTTP uses."""
 
     def __init__(
         self, width: int, answer: Callable[[Request], Answer] = reply, delay: float = 0.0002
@@ -61,25 +63,15 @@ class Pool:
         self.delay = delay
         self.asked: Counter[str] = Counter()
 
-    async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
-        flying: dict[asyncio.Task[None], Request] = {}
-        take: asyncio.Task[list[Request] | None] | None = None
-        ended = False
-        while flying or not ended:
-            if take is None and not ended and len(flying) < self.width:
-                take = asyncio.create_task(feed.take(self.width - len(flying), len(flying)))
-            waits = [*flying, *([take] if take else [])]
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            if take is not None and take.done():
-                taken = take.result()
-                ended, take = taken is None, None
-                for request in taken or ():
-                    self.asked[request.key] += 1
-                    delay = self.delay * (1 + int(request.key[3:5], 16) % 4)
-                    flying[asyncio.create_task(asyncio.sleep(delay))] = request
-            for task in [task for task in flying if task.done()]:
-                request = flying.pop(task)
-                yield request, self.reply(request)
+    def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
+        return pooled(feed, self.ask, self.width)
+
+    async def ask(self, request: Request) -> Answer:
+        self.asked[request.key] += 1
+        luck = Draws(request.key, self.width).below(5)
+        if luck:
+            await asyncio.sleep(self.delay * (luck - 1))
+        return self.reply(request)
 
 
 class Batches:

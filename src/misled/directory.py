@@ -25,9 +25,6 @@ import polars as pl
 import misled.tables as tables
 from misled import __version__, figures, report
 from misled.engines import Engine
-from misled.engines.http import Http
-from misled.engines.local import Local
-from misled.engines.planted import Planted
 from misled.errors import StoreError, UserError
 from misled.experiments import cpt
 from misled.ledger import Ledger
@@ -160,29 +157,39 @@ def _replace(path: Path, text: str) -> None:
         raise StoreError(f"cannot write {path}: {error.strerror}") from None
 
 
-# The engines by provider; every other provider is a server behind HTTP.
-ENGINES: dict[str, Callable[[Session, Pace], Engine]] = {
-    "planted": lambda session, _: Planted(session.inputs.prompts),
-    "local": lambda _session, _pace: Local(),
-}
+def _http(session: Session, pace: Pace) -> Engine:
+    from misled.engines.http import Http
+
+    resolved = session.study.models
+    return Http(lambda r: resolved[f"{r.provider}/{r.model}"], concurrency=pace.concurrency)
+
+
+def _local(_session: Session, _pace: Pace) -> Engine:
+    from misled.engines.local import Local
+
+    return Local()
+
+
+def _planted(session: Session, _pace: Pace) -> Engine:
+    from misled.engines.planted import Planted
+
+    return Planted(session.inputs.prompts)
+
+
+# The engines by provider, each imported when it is used; every other provider is a server.
+ENGINES: dict[str, Callable[[Session, Pace], Engine]] = {"local": _local, "planted": _planted}
 
 
 def _engines(session: Session, pace: Pace) -> dict[str, Engine]:
     """One engine for each provider of the plan."""
-    resolved = session.study.models
-    names = dict.fromkeys(model.provider for model in resolved.values())
-    return {
-        name: ENGINES[name](session, pace)
-        if name in ENGINES
-        else Http(lambda r: resolved[f"{r.provider}/{r.model}"], concurrency=pace.concurrency)
-        for name in names
-    }
+    names = dict.fromkeys(model.provider for model in session.study.models.values())
+    return {name: ENGINES.get(name, _http)(session, pace) for name in names}
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """Uvloop where the platform has it."""
     try:
-        import uvloop  # noqa: PLC0415 (not on every platform)
+        import uvloop
     except ImportError:
         return None
     return uvloop.new_event_loop
