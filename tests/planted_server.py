@@ -63,7 +63,8 @@ def main(log: str, profile: str) -> None:
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
-        print(runner.addresses[0][1], flush=True)
+        sys.stdout.write(f"{runner.addresses[0][1]}\n")
+        sys.stdout.flush()
         await asyncio.Event().wait()
 
     asyncio.run(serve())

@@ -37,7 +37,7 @@ class Run(Record, frozen=True):
 
 
 def rows(run: Run) -> pl.DataFrame:
-    """The run's rows as the frame that `tables.entries` takes."""
+    """The run's rows as the frame that `estimates.entries` takes."""
     return frame(list(trials(run)))
 
 

@@ -18,9 +18,19 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "numbers", "values", "problems", "roles", "chains", "answers"),
-    *("results", "perturbations", "prompts", "refusals", "metrics", "contracts", "stats", "wire"),
+    *(
+        "results",
+        "perturbations",
+        "prompts",
+        "refusals",
+        "metrics",
+        "contracts",
+        "intervals",
+        "stats",
+        "wire",
+    ),
     *("models", "plans", "store", "ledger", "engines", "experiments", "loop", "trials", "sheets"),
-    *("tables", "figures", "findings", "report", "session", "rehearsal", "directory", "api"),
+    *("estimates", "figures", "findings", "report", "session", "rehearsal", "directory", "api"),
     *("__init__", "cli", "__main__"),
 )
 PURE = LAYERS[: LAYERS.index("models")]

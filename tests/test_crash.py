@@ -82,7 +82,7 @@ def test_a_run_killed_again_and_again_asks_no_committed_request_twice(
     assert killed >= 20
     # What was in flight, or answered and not yet committed: never more than the pool held.
     assert twice <= killed * 2 * CONCURRENCY
-    print(f"kills survived {killed}, asked twice {twice} of {len(counts)}")
+    sys.stdout.write(f"kills survived {killed}, asked twice {twice} of {len(counts)}\n")
 
     calm = tmp_path / "calm"
     subprocess.run(command(url, calm), check=True, capture_output=True, timeout=120)

@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 
 import synthetic
 from misled import figures
+from misled.estimates import entries
 from misled.records import Entry
-from misled.tables import entries
 
 NAMES = (
     "a/one",
@@ -108,7 +108,7 @@ def test_the_same_entries_give_the_same_bytes_in_another_process() -> None:
     script = """
 import hashlib, synthetic
 from misled import figures
-from misled.tables import entries
+from misled.estimates import entries
 found = entries(synthetic.rows(synthetic.Run(problems=12, degrees=(1, 2))))
 first = figures.drawings(found)[0]
 for form in figures.FORMATS:

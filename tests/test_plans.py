@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from misled.cli.studies import cpt
 from misled.errors import UserError
 from misled.plans import Plan, numbers, parse, read, sampling
 
@@ -124,7 +127,7 @@ def test_a_plan_needs_a_model_and_a_cell() -> None:
 
 
 def test_a_missing_plan_file_is_one_line() -> None:
-    with pytest.raises(UserError, match="cannot read plan nowhere.toml: No such file"):
+    with pytest.raises(UserError, match=r"cannot read plan nowhere\.toml: No such file"):
         read("nowhere.toml")
 
 
@@ -140,17 +143,14 @@ def test_a_list_of_numbers_is_read_as_it_is_written(degrees: list[int]) -> None:
 
 @given(st.text(max_size=30))
 def test_any_text_as_digits_is_numbers_or_one_line(text: str) -> None:
-    try:
-        assert numbers(text)
-    except UserError as error:
-        assert "list of numbers" in str(error)
+    found: tuple[int, ...] = (0,)
+    with suppress(UserError):
+        found = numbers(text)
+    assert found
+    assert all(number >= 0 for number in found)
 
 
 def test_every_field_of_a_plan_is_a_flag_or_stands_in_a_table() -> None:
-    import inspect
-
-    from misled.cli.studies import cpt
-
     flags = set(inspect.signature(cpt).parameters)
     in_files = {"study", "cells", "models", "providers", "top_p", "top_k"}
     assert set(Plan.__struct_fields__) <= flags | in_files

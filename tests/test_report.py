@@ -12,8 +12,8 @@ import pytest
 
 import synthetic
 from misled import findings, report
+from misled.estimates import entries
 from misled.records import Entry, Usage
-from misled.tables import entries
 
 HOSTILE = 'x/<script>alert("1")</script>&\u202e\x00{{ 7*7 }}'
 

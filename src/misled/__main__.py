@@ -2,6 +2,6 @@
 
 from misled.cli import main
 
-__all__: list[str] = []
+__all__ = ["main"]
 
 main()

@@ -11,12 +11,12 @@ from misled import directory as runs
 from misled import session
 from misled.chains import split, steps
 from misled.draws import Draws
+from misled.estimates import entries, frame
 from misled.metrics import grade
 from misled.perturbations import PERTURBATIONS
 from misled.plans import Pace, Plan
 from misled.plans import parse as plan_of
 from misled.records import Chain, Edited, NotApplicable
-from misled.tables import entries, frame
 
 __all__ = ["grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
 

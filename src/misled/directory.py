@@ -22,10 +22,9 @@ from typing import TypeAlias
 import msgspec
 import polars as pl
 
-import misled.tables as tables
-from misled import __version__, figures, report
+from misled import __version__, estimates, figures, report, sheets
 from misled.engines import Engine
-from misled.errors import StoreError, UserError
+from misled.errors import UserError
 from misled.experiments import cpt
 from misled.ledger import Ledger
 from misled.loop import BATCH, Frontier, Limits, Progress, run
@@ -89,7 +88,7 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> Outcom
     with lock(directory), contextlib.ExitStack() as stack:
         store = stack.enter_context(Store(path))
         keep(store, session)
-        _replace(directory / "plan.toml", session.plan.toml)
+        sheets.publish(directory / "plan.toml", session.plan.toml.encode())
         if pace.retry_failed:
             store.forget_failures()
         stores = [path, *(Path(name) / "misled.db" for name in pace.reuse)]
@@ -147,16 +146,6 @@ async def _drive(
             raise
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write `text` whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}") from None
-
-
 def _http(session: Session, pace: Pace) -> Engine:
     from misled.engines.http import Http
 
@@ -207,8 +196,8 @@ def publish(
     session: Session, directory: Path, trials: pl.DataFrame, stopped: str | None = None
 ) -> Published:
     """Write tables, figures and the report of `trials` into `directory`."""
-    entries = tables.entries(trials)
-    tables.write(entries, directory / "tables")
+    entries = estimates.entries(trials)
+    estimates.write(entries, directory / "tables")
     figures.write(entries, directory / "figures")
     with Store(directory / "misled.db", read_only=True) as store:
         shown = _report_input(session, store, entries, stopped)

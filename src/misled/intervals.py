@@ -138,10 +138,10 @@ def r_cpt(trials: Trials) -> Limits:
     correlation = products[one, two, seed] / np.where(norm > 0, norm, 1)
 
     def moved(share: npt.NDArray[np.intp], *, towards: int) -> Array:
-        """How far R moves if `share` goes to the limit that takes R `towards` -1 or +1."""
+        """How far the limit of `share` is that takes R `towards` -1 or +1, times its slope."""
         slope = _SCORES[share] - _SCORES[left_out]
         end = np.where(slope * towards > 0, high[share, seed], low[share, seed])
-        return np.asarray(slope * (end - value[share, seed]))
+        return np.asarray(slope * np.abs(end - value[share, seed]))
 
     r = _SCORES @ value
     down, up = (
@@ -241,7 +241,7 @@ def _low(p: Array, n: Array) -> Array:
 
 
 def _sum_length(one: Array, two: Array, correlation: Array) -> Array:
-    """The length of the sum of two moves, signed and correlated."""
+    """The length of a sum of two vectors of known lengths, signed and correlated."""
     return np.sqrt(np.maximum(one**2 + two**2 + 2 * correlation * one * two, 0.0))
 
 

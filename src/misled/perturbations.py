@@ -20,13 +20,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from misled.draws import Draws
 from misled.errors import UserError, nearest
+from misled.numbers import Number
 from misled.records import Chain, Edit, Edited, NotApplicable
 from misled.results import endings, find, places
+from misled.values import Value
 
 __all__ = ["PERTURBATIONS", "Perturb", "delete_digit", "digits", "insert_digit", "result_of"]
 
@@ -92,14 +94,12 @@ def _perturbation(scope: str, change: _Change) -> Perturb:
 
 def _perturb(scope: str, change: _Change, chain: Chain, draws: Draws) -> Edited | NotApplicable:
     """The chain with its result changed by `change` in every place of `scope` that takes it."""
-    result = find(chain)
-    if result is None:
+    found = _in_scope(chain, scope)
+    if found is None:
         return NotApplicable("result: the chain states none")
+    result, held, scoped = found
     text, sign = chain.reasoning, "-" if result.value[0] == "-" else ""
     old = result.value.removeprefix("-")
-    held = places(text, result)
-    scoped = held if scope == "all" else endings(text, result, held)
-    scoped = scoped[-1:] if scope == "last" else scoped
     reached = [place for place in scoped if place.swappable]
     unreached = len(scoped) - len(reached)
     new = change(old, draws) if reached and _has_digits(old) else _refusal(old)
@@ -118,6 +118,18 @@ def _perturb(scope: str, change: _Change, chain: Chain, draws: Draws) -> Edited 
         unreached=unreached,
         w_left=len(held) - len(edits),
     )
+
+
+# A chain is tampered with in many degrees, in places that are the same for all.
+@lru_cache(maxsize=16)
+def _in_scope(chain: Chain, scope: str) -> tuple[Value, list[Number], list[Number]] | None:
+    """The chain's result, every place that holds it, and those in `scope`; None without one."""
+    result = find(chain)
+    if result is None:
+        return None
+    held = places(chain.reasoning, result)
+    scoped = held if scope == "all" else endings(chain.reasoning, result, held)
+    return result, held, scoped[-1:] if scope == "last" else scoped
 
 
 def _has_digits(old: str) -> bool:
