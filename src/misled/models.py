@@ -1,0 +1,244 @@
+"""From "provider/model" to an endpoint, a key variable, a wire and capabilities.
+
+    resolve("deepseek/deepseek-v4-pro")
+    -> Model(base_url="https://api.deepseek.com", key_env="DEEPSEEK_API_KEY", wire="openai",
+             capabilities=Capabilities(prefill="thinking", ...))
+
+The table is `data/providers.toml`; a user's `[providers.NAME]` tables are laid
+over it, and a model's own overrides over that. A key variable belongs to the
+host of its provider: another base URL does not get it.
+
+Knows nothing about requests, and reads the environment only in `key`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from misled.errors import UserError, nearest
+from misled.records import Prefill, Record
+from misled.wire import WIRES, Capabilities
+
+__all__ = ["Capabilities", "Model", "endpoint", "host", "key", "listing", "resolve"]
+
+EMBEDDED = ("local", "planted")  # they run in this process
+SMOLLM2 = "smollm2"
+
+T = TypeVar("T")
+
+
+class Model(Record, frozen=True):
+    """A model and how to reach it; `key_env` names a variable and is never a key.
+
+    `base_url` is "" for models that run in this process. A server of the user's
+    own (`self_hosted`) may do without a key.
+    """
+
+    id: str
+    provider: str
+    name: str
+    base_url: str
+    key_env: str | None
+    wire: str
+    capabilities: Capabilities
+    self_hosted: bool = False
+
+
+class _Endpoint(Record, frozen=True):
+    """The part of a provider's table that is no capability; `also` are further base URLs."""
+
+    base_url: str = ""
+    also: list[str] = []
+    key_env: str | None = None
+    wire: str = "openai"
+    self_hosted: bool = False
+    models: dict[str, dict[str, Any]] = {}
+
+
+_CAPABILITIES = tuple(field.name for field in msgspec.structs.fields(Capabilities))
+_ENDPOINT = tuple(field.name for field in msgspec.structs.fields(_Endpoint))
+
+
+def resolve(
+    model_id: str,
+    *,
+    base_url: str | None = None,
+    providers: Mapping[str, Mapping[str, Any]] = {},
+    overrides: Mapping[str, Any] = {},
+) -> Model:
+    """The model that `model_id` names; UserError, in one line, where it names none.
+
+    Args:
+        model_id: `provider/model`, cut at the first slash.
+        base_url: another server for this provider; a hosted provider's key stays behind.
+        providers: the user's `[providers.NAME]` tables.
+        overrides: capabilities of this model, over all tables.
+    """
+    provider, slash, name = model_id.partition("/")
+    if not slash or not provider or not name:
+        known = ", ".join(_builtin())
+        raise UserError(f"model {model_id!r}: write it as PROVIDER/MODEL (providers: {known})")
+    table = _table(provider, providers)
+    capabilities = {k: v for k, v in table.items() if k in _CAPABILITIES}
+    for pattern, refined in table.get("models", {}).items():
+        if fnmatchcase(name, pattern):
+            capabilities |= refined
+    capabilities |= overrides
+    _known(f"capability of {model_id}", capabilities, _CAPABILITIES)
+    own = table.get("base_url", "")
+    model = Model(
+        id=model_id,
+        provider=provider,
+        name=name,
+        base_url="" if provider in EMBEDDED else (base_url or own).rstrip("/"),
+        key_env=table.get("key_env"),
+        wire=table.get("wire", "openai"),
+        capabilities=_convert(model_id, capabilities, Capabilities),
+        self_hosted=table.get("self_hosted", False),
+    )
+    if provider in EMBEDDED:
+        if provider == "local" and not name.endswith(".gguf"):
+            _known("model local/", [name], [SMOLLM2, "PATH.gguf"])
+        return model
+    _check_address(model)
+    if model.wire not in WIRES:
+        raise UserError(
+            f"{model_id}: its wire {model.wire!r} is not spoken yet (known: {', '.join(WIRES)}); "
+            "openrouter/... reaches many models through one that is"
+        )
+    if base_url is not None and model.base_url != own:
+        # Only the provider's own server is known to have the other path.
+        kept = msgspec.structs.replace(model.capabilities, prefill_root="")
+        model = msgspec.structs.replace(model, capabilities=kept)
+    named = providers.get(provider, {}).get("key_env")
+    return msgspec.structs.replace(model, key_env=_key_at_home(model, own, named))
+
+
+def _check_address(model: Model) -> None:
+    """UserError where the base URL is no plain http(s) address."""
+    try:
+        parts = urlsplit(model.base_url)
+        plain = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        plain = False
+    if not plain:
+        raise UserError(
+            f"{model.id}: base_url {model.base_url!r} is no http(s) address; give one with "
+            f"--base-url or in [providers.{model.provider}]"
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise UserError(
+            f"{model.id}: base_url holds more than an address; a key belongs into a variable, "
+            f"named by key_env in [providers.{model.provider}]"
+        )
+
+
+def _key_at_home(model: Model, own: str, named: str | None) -> str | None:
+    """The key variable, if the model's server may have it (`named`: the user's table says so)."""
+    homes = _homes().get(model.key_env or "")
+    if homes is None:
+        moved = _origin(model.base_url) != _origin(own) and not model.self_hosted
+        return None if moved else model.key_env
+    if _origin(model.base_url) in homes:
+        return model.key_env
+    if named is not None:
+        raise UserError(
+            f"[providers.{model.provider}]: {named} belongs to {', '.join(sorted(homes))} and is "
+            f"sent nowhere else; put the key for {host(model.base_url)} into another variable"
+        )
+    return None
+
+
+@cache
+def _homes() -> dict[str, set[str]]:
+    """The origins that each hosted provider's key variable belongs to."""
+    return {
+        table["key_env"]: {_origin(url) for url in (table["base_url"], *table.get("also", ()))}
+        for table in _builtin().values()
+        if "key_env" in table and not table.get("self_hosted")
+    }
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+@cache
+def _builtin() -> dict[str, dict[str, Any]]:
+    text = (files("misled") / "data" / "providers.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def _table(provider: str, providers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The provider's table, the user's laid over the built-in one; both checked."""
+    builtin = _builtin()
+    if provider not in builtin and provider not in providers:
+        raise UserError(nearest("provider", provider, {*builtin, *providers}))
+    table = {**builtin.get(provider, {}), **providers.get(provider, {})}
+    where = f"[providers.{provider}]"
+    _known(f"key of {where}", table, (*_ENDPOINT, *_CAPABILITIES))
+    _convert(where, {k: v for k, v in table.items() if k in _CAPABILITIES}, Capabilities)
+    _convert(where, {k: v for k, v in table.items() if k not in _CAPABILITIES}, _Endpoint)
+    return table
+
+
+def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UserError(nearest(what, name, known))
+
+
+def _convert(where: str, value: Mapping[str, Any], type_: type[T]) -> T:
+    """`value` as a record; UserError in one line where a field has another type."""
+    try:
+        return msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+def endpoint(model: Model, prefill: Prefill | None) -> str:
+    """The URL that a request with this prefill goes to; its host is the base URL's."""
+    base, root = model.base_url, model.capabilities.prefill_root
+    if prefill is not None and root:
+        parts = urlsplit(base)
+        base = f"{parts.scheme}://{parts.netloc}/{root.strip('/')}"
+    return base + WIRES[model.wire](model.capabilities).path
+
+
+def host(url: str) -> str:
+    """`host:port` of a URL, "" where it has none."""
+    return urlsplit(url).netloc.rpartition("@")[2].lower()
+
+
+def key(model: Model, environ: Mapping[str, str]) -> str | None:
+    """The model's API key from `environ`; UserError where a needed variable is not set."""
+    if model.key_env is None:
+        return None
+    value = environ.get(model.key_env, "").strip()
+    if not value and not model.self_hosted:
+        raise UserError(f"{model.id} needs an API key: set the variable {model.key_env}")
+    return value or None
+
+
+def listing() -> list[dict[str, Any]]:
+    """The built-in providers, one flat object each, for `misled models`."""
+    return [
+        {
+            "provider": name,
+            "base_url": table.get("base_url"),
+            "key_env": table.get("key_env"),
+            "wire": table.get("wire", "openai"),
+            "prefill": table.get("prefill", "none"),
+            "temperature": table.get("temperature", "ok"),
+        }
+        for name, table in _builtin().items()
+    ]
