@@ -13,15 +13,17 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from misled import __version__
 from misled.errors import UserError
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="misled",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -49,18 +51,20 @@ def main() -> None:
     from misled.cli import runs, studies, texts  # noqa: F401  (they register their commands)
 
     try:
-        app()
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except UserError as error:
-        _quit(" ".join(str(error).split()))
-    except KeyboardInterrupt:
-        print("misled: interrupted; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+        _quit(str(error))
+    except TyperException as error:
+        _quit(f"{error.format_message().rstrip('.')}; see misled --help")
     except BrokenPipeError:
         # The reader has gone; the interpreter must not try to flush to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    if code == INTERRUPTED:
+        print("misled: interrupted; run the same command again to go on", file=sys.stderr)
+    sys.exit(code)
 
 
 def _quit(message: str) -> None:
-    print(f"misled: {message}", file=sys.stderr)
+    print(f"misled: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(2)

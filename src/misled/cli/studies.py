@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from misled.cli import app
+from misled.cli import INTERRUPTED, app
 from misled.cli.output import progress, say, write_json
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _carry_out(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json:
         print(published.summary)
         print(f"report: {published.report}")
     if outcome.progress.stopped == "interrupted":
-        raise KeyboardInterrupt
+        raise typer.Exit(INTERRUPTED)
     if outcome.progress.stopped:
         say(f"misled: {outcome.progress.stopped}; the same command without it goes on")
     if session.rejected or "failed" in outcome.rows["outcome"]:
