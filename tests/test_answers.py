@@ -343,3 +343,10 @@ def test_every_right_answer_of_the_arithmetic_traces_reads_as_gold() -> None:
         assert value is not None
         found = read(answer, integer=value.lstrip("-").isdecimal())
         assert found == value, answer[-200:]
+
+
+@pytest.mark.parametrize("between", ["\n\n", " ", ", ", " and "])
+def test_boxes_side_by_side_are_ambiguous_only_where_they_differ(between: str) -> None:
+    assert read(f"\\boxed{{177}}{between}\\boxed{{177}}") == "177"
+    assert read(f"\\boxed{{2{{,}}177}}{between}\\boxed{{2177}}") == "2177"
+    assert read(f"\\boxed{{176}}{between}\\boxed{{177}}") == Unreadable("ambiguous")

@@ -30,7 +30,9 @@ def drive(
 
 
 @pytest.mark.parametrize(
-    "engine", [toys.Pool(1), toys.Pool(7), toys.Batches(500), toys.Batches(5)], ids=str
+    "engine",
+    [toys.Pool(1), toys.Pool(7), toys.Batches(500), toys.Batches(5)],
+    ids=["pool of 1", "pool of 7", "batches of 500", "batches of 5"],
 )
 def test_every_engine_answers_all_units_and_is_asked_nothing_twice(
     tmp_path: Path, engine: toys.Pool | toys.Batches

@@ -143,9 +143,12 @@ def marked(text: str) -> Iterator[Found]:
         lo, hi = marks[place]
         if hi in closed:
             found = _boxed(text, lo, hi, closed[hi])
-            rest = closed.get(marks[place - 1][1]) if place else None
+            start = marks[place - 1][1] if place else -1
+            rest = closed.get(start)
             if found and rest and _JOINT.fullmatch(text, rest + 1, lo):
-                found = Unreadable("ambiguous")
+                other = alone(text, start, rest)
+                agree = isinstance(found, Value) and other and same(other.value, found.value)
+                found = found if agree else Unreadable("ambiguous")
         elif text[hi - 1] == "{":
             found = Unreadable("none") if text[hi : hi + 1].isdecimal() else None  # cut off
         elif text[lo] == "#":

@@ -82,31 +82,20 @@ def resolve(
         providers: the user's `[providers.NAME]` tables.
         overrides: capabilities of this model, over all tables.
     """
-    provider, slash, name = model_id.partition("/")
-    if not slash or not provider or not name:
-        known = ", ".join(_builtin())
-        raise UserError(f"model {model_id!r}: write it as PROVIDER/MODEL (providers: {known})")
-    table = _table(provider, providers)
-    capabilities = {k: v for k, v in table.items() if k in _CAPABILITIES}
-    for pattern, refined in table.get("models", {}).items():
-        if fnmatchcase(name, pattern):
-            capabilities |= refined
-    capabilities |= overrides
-    _known(f"capability of {model_id}", capabilities, _CAPABILITIES)
-    own = table.get("base_url", "")
+    provider, name = _cut(model_id)
+    table, own = _table(provider, providers), providers.get(provider, {})
+    home = table.get("base_url", "")
     model = Model(
         id=model_id,
         provider=provider,
         name=name,
-        base_url="" if provider in EMBEDDED else (base_url or own).rstrip("/"),
+        base_url="" if provider in EMBEDDED else (base_url or home).rstrip("/"),
         key_env=table.get("key_env"),
         wire=table.get("wire", "openai"),
-        capabilities=_convert(model_id, capabilities, Capabilities),
+        capabilities=_capabilities(model_id, table, overrides),
         self_hosted=table.get("self_hosted", False),
     )
     if provider in EMBEDDED:
-        if provider == "local" and not name.endswith(".gguf"):
-            _known("model local/", [name], [SMOLLM2, "PATH.gguf"])
         return model
     _check_address(model)
     if model.wire not in WIRES:
@@ -114,12 +103,32 @@ def resolve(
             f"{model_id}: its wire {model.wire!r} is not spoken yet (known: {', '.join(WIRES)}); "
             "openrouter/... reaches many models through one that is"
         )
-    if base_url is not None and model.base_url != own:
-        # Only the provider's own server is known to have the other path.
-        kept = msgspec.structs.replace(model.capabilities, prefill_root="")
-        model = msgspec.structs.replace(model, capabilities=kept)
-    named = providers.get(provider, {}).get("key_env")
-    return msgspec.structs.replace(model, key_env=_key_at_home(model, own, named))
+    return msgspec.structs.replace(model, key_env=_key_at_home(model, home, own.get("key_env")))
+
+
+def _cut(model_id: str) -> tuple[str, str]:
+    """Provider and name."""
+    provider, _, name = model_id.partition("/")
+    if not provider or not name:
+        known = ", ".join(_builtin())
+        raise UserError(f"model {model_id!r}: write it as PROVIDER/MODEL (providers: {known})")
+    if provider == "local" and not name.endswith(".gguf"):
+        _known("model local/", [name], [SMOLLM2, "PATH.gguf"])
+    return provider, name
+
+
+def _capabilities(
+    model_id: str, table: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> Capabilities:
+    """Those of the provider, of the patterns that match the model, and its own, in this order."""
+    _, name = _cut(model_id)
+    fields = {k: v for k, v in table.items() if k in _CAPABILITIES}
+    for pattern, refined in table.get("models", {}).items():
+        if fnmatchcase(name, pattern):
+            fields |= refined
+    fields |= overrides
+    _known(f"capability of {model_id}", fields, _CAPABILITIES)
+    return _convert(model_id, fields, Capabilities)
 
 
 def _check_address(model: Model) -> None:
@@ -206,9 +215,12 @@ def _convert(where: str, value: Mapping[str, Any], type_: type[T]) -> T:
 
 
 def endpoint(model: Model, prefill: Prefill | None) -> str:
-    """The URL that a request with this prefill goes to; its host is the base URL's."""
+    """The URL that a request with this prefill goes to; its host is the base URL's.
+
+    Only a provider's own server, which has its key, is known to have the other path.
+    """
     base, root = model.base_url, model.capabilities.prefill_root
-    if prefill is not None and root:
+    if prefill is not None and root and model.key_env is not None:
         parts = urlsplit(base)
         base = f"{parts.scheme}://{parts.netloc}/{root.strip('/')}"
     return base + WIRES[model.wire](model.capabilities).path

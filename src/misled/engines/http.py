@@ -226,7 +226,7 @@ class Http:
             raise ProviderError(
                 "connection", f"{call.host}: the connection broke: {why}", retryable=True
             ) from None
-        if reply.status != 200:
+        if reply.status // 100 != 2:
             raise self._refusal(call, reply, body)
         return _HEARTBEATS.sub(b"", body, count=1)
 
@@ -243,7 +243,7 @@ class Http:
         return b"".join(chunks)
 
     def _refusal(self, call: _Call, reply: aiohttp.ClientResponse, body: bytes) -> ProviderError:
-        """What a status other than 200 means, in the server's words where it has some."""
+        """What a status other than 2xx means, in the server's words where it has some."""
         status = reply.status
         message = f"{call.host} answered {status}: {_told(body) or reply.reason}"
         if 300 <= status < 400:

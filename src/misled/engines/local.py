@@ -66,6 +66,7 @@ class _Servers:
     tell: Callable[[str], object]
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
     served: dict[str, str | UserError] = field(default_factory=dict)
+    stopped: bool = False
 
     def start(self, name: str) -> None:
         """Serve the model, unless it is served; blocks while it is fetched and loaded."""
@@ -98,6 +99,8 @@ class _Servers:
             start_new_session=True,  # an interrupt is ours to handle
         )
         self.processes.append(process)
+        if self.stopped:  # while it was being fetched
+            self.stop()
         told = _greet(process, {"path": str(path.absolute()), "key": self.key})
         if "address" not in told:
             why = told.get("error", "it ended at once")
@@ -106,6 +109,7 @@ class _Servers:
 
     def stop(self) -> None:
         """End every child, whatever it is doing."""
+        self.stopped = True
         for process in self.processes:
             process.kill()
             process.communicate()
@@ -113,9 +117,10 @@ class _Servers:
 
 def _greet(process: subprocess.Popen[str], settings: dict[str, str]) -> dict[str, str]:
     """What the child says to its settings; empty where it ended before."""
-    with suppress(BrokenPipeError):
+    line = ""
+    with suppress(BrokenPipeError, ValueError):  # it ended, or was ended
         print(json.dumps(settings), file=process.stdin, flush=True)
-    line = process.stdout.readline() if process.stdout else ""
+        line = process.stdout.readline() if process.stdout else ""
     return msgspec.json.decode(line, type=dict[str, str]) if line else {}
 
 
