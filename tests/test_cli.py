@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -20,7 +21,7 @@ import misled as package
 CPT = "cpt --model planted/mixed --problems addition:15+13 --n 12 --digits 1-2"
 
 
-def misled(command: str, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
+def misled(command: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "misled", *command.split()],
         capture_output=True,
@@ -28,7 +29,7 @@ def misled(command: str, cwd: Path, **options: object) -> subprocess.CompletedPr
         check=False,
         timeout=120,
         cwd=cwd,
-        **options,  # type: ignore[call-overload]
+        **options,
     )
 
 
