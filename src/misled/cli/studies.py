@@ -34,11 +34,12 @@ EMBEDDED = {
     "model": ["local/smollm2"],
     "n": 57,
     "feed": "output",
+    "controls": ["clean"],  # at temperature 0 the question alone gives the gate's reply again
     "temperature": 0.0,
     "max_tokens": 160,
     "cells": [{"problems": ["small"], "digits": "1", "methods": ["baseline", "contradiction"]}],
 }
-DEMO_TOKENS = 30_000
+DEMO_TOKENS = 11_000  # about a minute on one core
 
 Run = Annotated[Path | None, typer.Option("--run", help="The run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="Estimates as JSON Lines on stdout.")]
