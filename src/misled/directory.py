@@ -228,4 +228,5 @@ def _report_input(
         failures=counts.failures,
         usage=Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
         stopped=stopped,
+        notes=tuple(session.notes),
     )

@@ -54,6 +54,15 @@ class Session(Record, frozen=True):
         return sum(len(self.inputs.problems[name]) for name in sets) * len(self.plan.model)
 
     @property
+    def notes(self) -> list[str]:
+        """What a reader of the numbers has to know of the settings, one sentence each."""
+        return [
+            f"{name} does not heed {', '.join(unheeded)}; the provider's default was used"
+            for name, model in self.study.models.items()
+            if (unheeded := model.capabilities.unheeded(sampling(self.plan, name)))
+        ]
+
+    @property
     def rejected(self) -> int:
         """Items of problem files that could not be used."""
         return sum(map(len, self.inputs.rejects.values()))

@@ -183,6 +183,8 @@ def _carry_out(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json:
     from misled.session import default_directory, prepare
 
     session = prepare(plan)
+    for note in session.notes:
+        say(f"misled: {note}")
     for name, rejects in session.inputs.rejects.items():
         for reject in rejects:
             where = f"line {reject.line}" if reject.line > 0 else f"id {reject.id}"

@@ -94,9 +94,9 @@ class Unit(Record, frozen=True):
 
     def unsupported(self, mode: str) -> str | None:
         """Why the target cannot generate in `mode`, or None where it can."""
-        if mode == "prefix" and self.study.models[self.target].capabilities.prefill == "none":
-            return "prefix: the provider cannot continue an output prefix"
-        return None
+        prefill = prompts.prefill(self.study.prompts) if mode == "prefix" else None
+        asked = sampling(self.study.plan, self.target)
+        return self.study.models[self.target].capabilities.lacks(asked, prefill)
 
 
 class _Fed(Record, frozen=True):
