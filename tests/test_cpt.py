@@ -195,3 +195,9 @@ def test_a_changed_length_gives_outcomes_and_no_r(perturbation: str) -> None:
     assert tampered[0].d_t is None
     assert {row.r_cpt for row in found} == {None}
     assert len(str(tampered[0].tampered)) != len(tampered[0].gold)
+
+
+def test_a_set_spelled_twice_is_one_set() -> None:
+    cell = {"problems": ["addition:15+13", "addition"]}
+    session = prepare(parse({"model": ["planted/vigilant"], "n": 3, "cells": [cell]}))
+    assert len(list(session.units())) == session.size == 3

@@ -85,6 +85,9 @@ def test_the_file_that_a_run_keeps_is_the_same_plan(tmp_path: Path) -> None:
         ('controls = ["cleam"]', "unknown control 'cleam'; did you mean 'clean'?"),
         ('feed = "reasonings"', "did you mean 'reasoning'?"),
         ("seed = ", "Invalid"),
+        ("temperature = inf", "temperature: inf is no number of 0 or more"),
+        ("temperature = nan", "temperature: nan"),
+        ("top_p = -1", "top_p: -1.0"),
     ],
 )
 def test_what_is_wrong_in_a_plan_is_named_in_one_line(
@@ -111,6 +114,7 @@ def test_what_is_wrong_in_a_plan_is_named_in_one_line(
         ("digits", "0", "digits: 0 is below 1"),
         ("digits", "1-", "is not a list of numbers"),
         ("digits", [], "digits: name at least one"),
+        ("place", [-1], "place: -1 is no list of 1 different places"),
     ],
 )
 def test_an_unknown_name_on_an_axis_names_the_nearest(axis: str, value: object, line: str) -> None:
@@ -154,3 +158,16 @@ def test_every_field_of_a_plan_is_a_flag_or_stands_in_a_table() -> None:
     flags = set(inspect.signature(cpt).parameters)
     in_files = {"study", "cells", "models", "providers", "top_p", "top_k"}
     assert set(Plan.__struct_fields__) <= flags | in_files
+
+
+def test_a_model_named_twice_is_asked_once() -> None:
+    cell = {"problems": ["small"]}
+    assert parse({"model": ["planted/mixed"] * 2, "cells": [cell]}).model == ("planted/mixed",)
+
+
+def test_a_plan_of_any_depth_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text("a = " + "[" * 5000)
+    with pytest.raises(UserError) as error:
+        read(str(path))
+    assert "\n" not in str(error.value)

@@ -66,6 +66,7 @@ def test_tokens_that_no_server_reported_are_no_tokens(tmp_path: Path) -> None:
         ("UPDATE answers SET body = replace(body, '2', '3')", "answer b2:"),
         ("UPDATE requests SET body = replace(body, '1', '3')", "request b2:"),
         ("DELETE FROM requests", "its request is missing"),
+        ("UPDATE answers SET body = '{'", "answer b2:"),
     ],
 )
 def test_verify_names_what_was_changed_behind_its_back(
@@ -81,6 +82,17 @@ def test_verify_names_what_was_changed_behind_its_back(
         damaged = store.verify()
     assert len(damaged) == 1
     assert named in damaged[0]
+
+
+def test_an_answer_that_was_changed_is_never_given_out(tmp_path: Path) -> None:
+    path, request = tmp_path / "misled.db", toys.ask("1 + 1?")
+    with Store(path) as store:
+        store.commit([(request, Response(content="2"))])
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE answers SET body = replace(body, '2', '3')")
+    db.close()
+    with Store(path, read_only=True) as store, pytest.raises(StoreError, match="damaged"):
+        store.get(request)
 
 
 def test_a_file_that_is_no_database_is_one_line_that_names_it(tmp_path: Path) -> None:

@@ -205,3 +205,55 @@ def test_on_every_real_trace_only_the_asked_digits_change(scope: str, degree: in
         assert sum(a != b for a, b in zip(*digits, strict=True)) == degree
         assert digits[1][0] != "0" or digits[0][0] == "0"
     assert tampered > 50
+
+
+def test_thinking_inside_an_answer_is_not_graded() -> None:
+    records = [
+        {"answer": "<think>it could be 47</think>It is 42.", "gold": "42", "tampered": "47"},
+        {"answer": "<think>the answer is 47, hmm", "gold": "42", "tampered": "47"},
+    ]
+    feed = "".join(json.dumps(record) + "\n" for record in records)
+    assert [line["outcome"] for line in lines(misled("grade", feed=feed))] == [
+        *("recovered", "stopped")
+    ]
+
+
+def test_a_finish_outside_the_contract_is_an_error_and_no_grade() -> None:
+    record = {"answer": "The answer is 4", "gold": "42", "finish": "max_tokens"}
+    done = misled("grade", feed=json.dumps(record))
+    assert done.returncode == 1
+    assert lines(done)[0]["error"]["kind"] == "type"
+
+
+def test_a_byte_order_mark_or_half_a_character_does_not_make_a_file_one_text() -> None:
+    good = '{"reasoning": "12 + 1 = 13. The answer is 13."}\n'
+    done = misled("tamper", feed=b"\xef\xbb\xbf" + good.encode() * 2)
+    assert [line["result"] for line in lines(done)] == ["13", "13"]
+    done = misled("tamper", feed='{"reasoning": "\\ud800"}\n' + good)
+    bad, fine = lines(done)
+    assert bad["error"]["kind"] == "json"
+    assert fine["result"] == "13"
+
+
+def test_json_of_any_depth_is_a_bad_record_and_the_rest_goes_on() -> None:
+    deep = '{"answer": "42", "gold": "42", "a": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    done = misled("grade", feed=deep + '\n{"answer": "42", "gold": "42"}\n')
+    bad, fine = lines(done)
+    assert done.returncode == 1
+    assert bad["error"]["kind"] == "json"
+    assert fine["outcome"] == "recovered"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "misled", "split"],
+            input=b"x" * 100,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left" in done.stderr

@@ -10,7 +10,7 @@ into that record's `error` and goes on. Knows nothing about files or streams.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -54,7 +54,7 @@ class _Reply(msgspec.Struct, frozen=True):
     gold: str
     tampered: str | None = None
     reasoning: str | None = None
-    finish: str = "stop"
+    finish: Literal["stop", "length", "content_filter"] = "stop"
 
 
 def _read(record: Mapping[str, Any], kind: type[Any]) -> Any:
@@ -115,14 +115,15 @@ def _shifted(edit: Edit, by: int) -> dict[str, Any]:
 
 
 def grade(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The outcome of a reply (protocol A.6), null where a number is undefined."""
+    """The outcome of a reply (protocol A.6), null where undefined; thinking in it is taken off."""
     reply = _read(record, _Reply)
+    chain = chains.of(reply.answer, reply.reasoning)
     try:
         graded = metrics.grade(
-            reply.answer,
+            chain.answer if chain.delimited else reply.answer,
             reply.gold,
             tampered=reply.tampered,
-            reasoning=reply.reasoning,
+            reasoning=chain.reasoning,
             finish=reply.finish,
         )
     except UserError as error:

@@ -56,7 +56,7 @@ class Progress:
 
     @property
     def tokens(self) -> int:
-        """Prompt and completion tokens together."""
+        """Prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
 
@@ -68,6 +68,14 @@ class _Active(Generic[U]):
     unit: U
     missing: set[str] = field(default_factory=set)
     known: dict[str, Answer] = field(default_factory=dict)
+
+
+@dataclass(order=True)
+class _Lane:
+    """Due requests with a common prefix; `unit` is the earliest that waits for one of them."""
+
+    unit: int
+    requests: deque[Request] = field(default_factory=deque, compare=False)
 
 
 @dataclass
@@ -97,7 +105,7 @@ class Frontier(Generic[U]):
         self._limits = limits
         self._active: dict[int, U] = {}
         self._waiting: dict[str, list[_Active[U]]] = {}
-        self._due: dict[str, dict[str, deque[Request]]] = {}
+        self._due: dict[str, dict[str, _Lane]] = {}
         self._lanes: dict[str, int] = {}
         self._flying: set[str] = set()
         self._exhausted = False
@@ -143,7 +151,7 @@ class Frontier(Generic[U]):
         waiting.append(active)
         if len(waiting) == 1 and request.key not in self._flying:
             lanes = self._due.setdefault(request.provider, {})
-            lanes.setdefault(request.lane, deque()).append(request)
+            lanes.setdefault(request.lane, _Lane(active.index)).requests.append(request)
 
     def deliver(self, request: Request, answer: Answer) -> None:
         """Hear of a committed answer: walk every unit that now waits for nothing."""
@@ -210,14 +218,17 @@ class Frontier(Generic[U]):
             await self._changed.wait()
 
     def _pick(self, engine: str, n: int) -> list[Request]:
-        """Up to `n` due requests: free lanes first, each once, then all that is left."""
+        """Up to `n` due requests: free lanes of the earliest units, then all that is left.
+
+        So a budget buys whole units, and a cached prefix is used while it is there.
+        """
         lanes = self._due.get(engine, {})
-        free = [lane for lane in lanes if lane not in self._lanes]
+        free = sorted((lane for lane in lanes if lane not in self._lanes), key=lanes.__getitem__)
         taken: list[Request] = []
         while lanes and len(taken) < n:
-            lane = free.pop(0) if free else next(iter(lanes))
-            taken.append(lanes[lane].popleft())
-            if not lanes[lane]:
+            lane = free.pop(0) if free else min(lanes, key=lanes.__getitem__)
+            taken.append(lanes[lane].requests.popleft())
+            if not lanes[lane].requests:
                 del lanes[lane]
         for request in taken:
             self._flying.add(request.key)

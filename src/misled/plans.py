@@ -153,7 +153,7 @@ def read(path: str) -> Plan:
         raise UserError(f"cannot read plan {path}: {word}") from None
     try:
         return parse(msgspec.toml.decode(text))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UserError(f"plan {path}: {error}") from None
     except UserError as error:
         raise UserError(f"plan {path}: {error}") from None
@@ -173,7 +173,7 @@ def parse(raw: dict[str, Any]) -> Plan:
     except msgspec.ValidationError as error:
         raise UserError(_worded(str(error))) from None
     _check(plan)
-    return plan
+    return msgspec.structs.replace(plan, model=tuple(dict.fromkeys(plan.model)))
 
 
 def _spelled(cell: dict[str, Any]) -> dict[str, Any]:
@@ -225,6 +225,11 @@ def _check(plan: Plan) -> None:
     _known("control", plan.controls, CONTROLS)
     _positive("n", plan.n)
     _positive("samples", plan.samples)
+    for settings in (plan, *plan.models.values()):
+        for name in ("temperature", "top_p"):
+            value = getattr(settings, name)
+            if value is not None and not 0 <= value < float("inf"):
+                raise UserError(f"{name}: {value} is no number of 0 or more")
     if not plan.model:
         raise UserError("model: name at least one, as in --model deepseek/deepseek-flash")
     if not plan.cells:
@@ -248,6 +253,11 @@ def _check_cell(cell: Cell) -> None:
     _known("scope", [cell.scope], SCOPES)
     if isinstance(cell.place, str):
         _known("place", [cell.place], PLACES)
+    elif min(cell.place) < 0 or len(cell.place) < max(cell.digits):
+        raise UserError(
+            f"place: {', '.join(map(str, cell.place))} is no list of {max(cell.digits)} different "
+            "places, counted from 0 at the first digit"
+        )
     for degree in cell.digits:
         _positive("digits", degree)
 

@@ -50,8 +50,8 @@ class Session(Record, frozen=True):
     @property
     def size(self) -> int:
         """The number of units."""
-        sets = {name for cell in self.plan.cells for name in cell.problems}
-        return sum(len(self.inputs.problems[name]) for name in sets) * len(self.plan.model)
+        found = {problems[0].set: len(problems) for problems in self.inputs.problems.values()}
+        return sum(found.values()) * len(self.plan.model)
 
     @property
     def notes(self) -> list[str]:
@@ -118,7 +118,12 @@ def _check_degrees(session: Session) -> None:
         if "digits" not in cell.perturbations:
             continue
         golds = [p.gold[0] for name in cell.problems for p in session.inputs.problems[name]]
-        longest = max(sum(c.isdigit() for c in gold) for gold in golds)
+        longest = max(sum(map(str.isdigit, answers.canonical(gold) or "")) for gold in golds)
+        places = [] if isinstance(cell.place, str) else cell.place[: max(cell.digits)]
+        if places and max(places) >= longest:
+            raise UserError(
+                f"place: no result has a digit {max(places)}; the last is {longest - 1}"
+            )
         if max(cell.digits) > longest:
             raise UserError(
                 f"digits: no problem of {', '.join(cell.problems)} has {max(cell.digits)} digits "

@@ -69,6 +69,16 @@ def _digest(body: str) -> bytes:
     return blake2b(body.encode(), digest_size=16).digest()
 
 
+def _decoded(kind: str, body: str, digest: bytes) -> Answer | None:
+    """The answer that was committed, or None where the row is no longer that."""
+    if _digest(body) != digest or kind not in _KINDS:
+        return None
+    try:
+        return msgspec.json.decode(body, type=_KINDS[kind])
+    except msgspec.MsgspecError:
+        return None
+
+
 @contextmanager
 def lock(directory: Path) -> Iterator[None]:
     """Hold `directory` for this process; a second process is told so at once."""
@@ -158,18 +168,17 @@ class Store:
         """The committed answer to `request`, or None."""
         with _told(self.path, "read"):
             row = self._db.execute(
-                "SELECT kind, body FROM answers WHERE key = ?", (request.key,)
+                "SELECT kind, body, digest FROM answers WHERE key = ?", (request.key,)
             ).fetchone()
-        return None if row is None else self._decode(*row)
-
-    def _decode(self, kind: str, body: str) -> Answer:
-        try:
-            return msgspec.json.decode(body, type=_KINDS[kind])
-        except (KeyError, msgspec.MsgspecError):
+        if row is None:
+            return None
+        answer = _decoded(*row)
+        if answer is None:
             raise StoreError(
                 f"{self.path} holds an answer that is damaged: run `misled verify "
                 f"{self.path.parent}`"
-            ) from None
+            )
+        return answer
 
     def commit(self, batch: Batch) -> None:
         """Make `batch` durable: all of it or, when this raises, none of it."""
@@ -224,14 +233,14 @@ class Store:
         with _told(self.path, "read"):
             failures = dict(
                 self._db.execute(
-                    "SELECT body ->> 'kind', count(*) FROM answers WHERE kind = 'failure' "
-                    "GROUP BY 1 ORDER BY 1"
+                    "SELECT body ->> 'kind', count(*) FROM answers "
+                    "WHERE kind = 'failure' AND json_valid(body) GROUP BY 1 ORDER BY 1"
                 )
             )
             responses, prompt, cached, completion = self._db.execute(
                 "SELECT count(*), total(body ->> '$.usage.prompt'), "
                 "total(body ->> '$.usage.cached'), total(body ->> '$.usage.completion') "
-                "FROM answers WHERE kind = 'response'"
+                "FROM answers WHERE kind = 'response' AND json_valid(body)"
             ).fetchone()
             batches = self._db.execute("SELECT count(*) FROM batches").fetchone()[0]
         return Counts(responses, failures, int(prompt), int(cached), int(completion), batches)
@@ -256,10 +265,8 @@ class Store:
             for key, kind, body, digest in self._db.execute(
                 "SELECT a.key, a.kind, a.body, a.digest FROM answers a"
             ):
-                if _digest(body) != digest:
+                if _decoded(kind, body, digest) is None:
                     damaged.append(f"answer {key}: its text has another hash")
-                else:
-                    self._decode(kind, body)
             damaged += [
                 f"answer {row[0]}: its request is missing"
                 for row in self._db.execute(

@@ -8,6 +8,7 @@ Nothing but typer is imported before a command runs, so that `--help` is quick.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -50,16 +51,21 @@ def main() -> None:
     """Run the command line; every error of the user's is one line on stderr and exit 2."""
     from misled.cli import runs, studies, texts  # noqa: F401  (they register their commands)
 
+    if sys.stdout is None:  # closed by the shell: what is printed goes nowhere
+        sys.stdout = io.TextIOWrapper(io.BytesIO())
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        sys.stdout.flush()
     except UserError as error:
         _quit(str(error))
     except TyperException as error:
         _quit(f"{error.format_message().rstrip('.')}; see misled --help")
-    except BrokenPipeError:
-        # The reader has gone; the interpreter must not try to flush to it at exit.
+    except OSError as error:
+        # The interpreter must not try to flush to it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        if isinstance(error, BrokenPipeError):
+            sys.exit(1)
+        _quit(f"cannot write the output: {error.strerror or error}")
     if code == INTERRUPTED:
         print("misled: interrupted; run the same command again to go on", file=sys.stderr)
     sys.exit(code)

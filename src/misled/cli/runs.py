@@ -99,7 +99,7 @@ def export(
         else:
             frame.write_ndjson(target)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
     say(f"{frame.height} rows: {path}")
 
 

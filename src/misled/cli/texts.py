@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -25,6 +26,7 @@ Format = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="JSON Lines on stdout (it always is, here).")]
 
 FORMATS = ("auto", "jsonl", "text")
+BOM = b"\xef\xbb\xbf"
 
 
 @app.command()
@@ -122,7 +124,7 @@ def _records(file: str, format_: str) -> Iterator[dict[str, Any] | RecordError]:
         with _opened(file) as stream:
             first = b""
             while not first.strip() and (line := stream.readline()):
-                first += line
+                first += line if first else line.removeprefix(BOM)
             if format_ == "text" or (format_ == "auto" and not _is_object(first)):
                 yield {"raw": (first + stream.read()).decode()}
                 return
@@ -131,7 +133,7 @@ def _records(file: str, format_: str) -> Iterator[dict[str, Any] | RecordError]:
                     continue
                 try:
                     yield msgspec.json.decode(line, type=dict[str, Any])
-                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                     yield RecordError("json", f"not a JSON object: {error}")
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
@@ -144,10 +146,10 @@ def _opened(file: str) -> BinaryIO:
 
 
 def _is_object(line: bytes) -> bool:
-    """Whether a line is a whole JSON object, as the first of a JSONL file is."""
-    import msgspec
-
+    """Whether a line is a JSON object, as the first of a JSONL file is, usable or not."""
     try:
-        return isinstance(msgspec.json.decode(line), dict)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return isinstance(json.loads(line), dict)
+    except RecursionError:
+        return line.lstrip().startswith(b"{")
+    except ValueError:
         return False

@@ -124,14 +124,14 @@ def conditions(cell: Cell) -> Iterator[Condition]:
 
 def units(study: Study, problems: Mapping[str, list[Problem]]) -> Iterator[Unit]:
     """Every unit of a plan, problem by problem, so that targets share their source's reply."""
-    crosses: dict[str, dict[Condition, None]] = {}
+    named = {found[0].set: found for found in problems.values()}
+    crosses: dict[str, dict[Condition, None]] = {name: {} for name in named}
     for cell in study.plan.cells:
         for name in cell.problems:
-            crosses.setdefault(name, {}).update(dict.fromkeys(conditions(cell)))
+            crosses[problems[name][0].set].update(dict.fromkeys(conditions(cell)))
     for name, cross in crosses.items():
-        for problem in problems[name]:
-            for target in study.plan.model:
-                yield Unit(study, problem, target, tuple(cross))
+        for problem, target in product(named[name], study.plan.model):
+            yield Unit(study, problem, target, tuple(cross))
 
 
 def walk(unit: Unit, lookup: Lookup) -> Iterator[Request | Row]:

@@ -13,6 +13,7 @@ Knows neither keys nor hosts, nor how often a request was tried.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -155,10 +156,20 @@ def _garbage(what: str) -> ProviderError:
 
 def _parsed(body: bytes) -> dict[str, Any]:
     try:
-        return _object(msgspec.json.decode(body), "body")
-    except (msgspec.DecodeError, RecursionError) as error:
+        try:
+            return _object(msgspec.json.decode(body), "body")
+        except msgspec.DecodeError:
+            return _object(_mended(body), "body")
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         start = one_line(body[:120].decode("utf-8", "replace"))
         raise _garbage(f"{one_line(str(error))}, at {start!r}") from None
+
+
+def _mended(body: bytes) -> object:
+    """A body with half a character in it (a cut emoji): a paid answer with U+FFFD in that place."""
+    text = json.dumps(json.loads(body.decode("utf-8", "replace")), ensure_ascii=False)
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return msgspec.json.decode(whole)
 
 
 def _object(value: object, what: str) -> dict[str, Any]:
