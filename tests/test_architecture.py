@@ -17,7 +17,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
-    *("errors", "draws", "records", "numbers", "values", "problems", "roles", "chains", "answers"),
+    *("errors", "draws", "records", "numbers", "numerals", "values"),
+    *("problems", "roles", "chains", "answers"),
     *(
         "results",
         "perturbations",
