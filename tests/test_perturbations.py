@@ -291,6 +291,158 @@ def test_a_value_of_another_length_begins_with_no_0_and_is_another(
     assert result_of(Chain(made.text, "")) == made.tampered
 
 
+# --- what states the result ------------------------------------------------------------------
+
+
+def reached(text: str, scope: str) -> str:
+    """The text with a `#` for each digit of the places in scope; the last line only concludes."""
+    chain = f"{text}\nSo the answer is 42."
+    found = edited(chain, scope=scope)
+    assert result_of(Chain(chain, "")) == "42"
+    for edit in found.edits:
+        chain = chain[: edit.start] + "#" * len(edit.before) + chain[edit.end :]
+    assert chain.endswith("##.")
+    return chain.rpartition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f(42) = 7, g(7) = ##.",
+        "f(7, 42) = 9.",
+        "\\gcd(42, 7) = 7 and \\sin\\left(42\\right) = 1.",
+        "f^{-1}(42) = 6 and a[42] = 3.",
+        "Then 3(42) = 126.",
+        "Compute print(42) next.",
+    ],
+)
+def test_an_argument_is_the_result_but_does_not_state_it(text: str) -> None:
+    assert reached(text, "endings") == text
+    assert reached(text, "all") == text.replace("42", "##")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "12:42 is the time.",
+        "It opens at 9:42, so be there.",
+        "It lasts 42:10 in all.",
+        "The 42nd place is hers, and the 42^{nd} row.",
+        "It is the 42-th: x_42 = 3 and x_{42} = 3.",
+        "Step 42: carry on.",
+        "By equation (42), and figure 42, this holds.",
+        "See page 42, or Rule 42 of section 42.",
+        "Seat #42 is hers.",
+        "第42页有说明。",
+        "第四十二页有说明。",
+    ],
+)
+@pytest.mark.parametrize("scope", ["endings", "all"])
+def test_a_name_an_ordinal_and_a_time_are_not_the_result(text: str, scope: str) -> None:
+    assert reached(text, scope) == text
+    assert edited(f"{text}\nSo the answer is 42.", scope="all").w_left == 0
+
+
+def test_a_ratio_holds_the_result_and_a_page_may_be_the_result() -> None:
+    assert reached("The ratio is 10:42 here.", "all") == "The ratio is 10:## here."
+    found = edited("It is on page 42. So the answer is page 42.", scope="all")
+    assert len(found.edits) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "17 + 25 = 42, as I said; so 42.",
+        "It is thus 42. Hence 42! Therefore, 42 apples.",
+        "Let me see. Yes 42.",
+        "Yes, 42.",
+        "That can be said better. 42.",
+        "Is that right? 42.",
+        "Right! 42 apples.",
+        "I am sure now. **42**",
+        "She is right, i.e. $42 in all.",
+        "She has them all (that is 42).",
+        "Both ways agree, namely 42.",
+        "That's 42, and it's 42.",
+        "She takes six of seven, which is 42. It would be 42.",
+        "I'll go with 42.",
+        "Result is 42 and the exact value is 42.",
+        "So 42 should be the right number.",
+        "六乘七，即42",
+        "所以42。因此，42。",
+    ],
+)
+def test_a_restatement_is_an_ending_whatever_it_is_part_of(text: str) -> None:
+    assert reached(text, "endings") == text.replace("42", "##")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Is it 42?",
+        "Wait, so is the answer 42?",
+        "Hmm, does that give 42 apples?",
+        "Could it be 42 in all?",
+        "是42吗？",
+        "If the answer is 42, she is late.",
+        "Suppose there are 42 of them.",
+        "Then 42 is even. 42 has two digits.",
+        "Yes, 42 and 7 are even.",
+        "So 42 - 17 is the rest.",
+        "Yes (42 > 7).",
+        "A. 42. B. 7.",
+        "如果是42，就不对。",
+    ],
+)
+def test_a_question_a_condition_and_a_remark_state_nothing(text: str) -> None:
+    assert reached(text, "endings") == text
+    assert reached(text, "all") == text.replace("42", "##")
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("Is it 42? Yes. 42.", "Is it 42? Yes. ##."),
+        ("Is 17 + 25 = 42? I get 42?", "Is 17 + 25 = ##? I get ##?"),
+        ("If I add 25, I get 42.", "If I add 25, I get ##."),
+        ("If I add 25 I get 42.", "If I add 25 I get ##."),
+        ("So it comes to 42 apples? Let me check.", "So it comes to ## apples? Let me check."),
+        ("Now f(6) + (17 + 19 = 42) is it.", "Now f(6) + (17 + 19 = ##) is it."),
+    ],
+)
+def test_what_is_doubted_after_it_was_stated_is_stated(text: str, after: str) -> None:
+    assert reached(text, "endings") == after
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        *(("四十二", "42"), ("十七", "17"), ("二十", "20"), ("一百零二", "102"), ("两百", "200")),
+        *(("一千零五", "1005"), ("九千九百九十九", "9999"), ("三百六十", "360")),
+    ],
+)
+def test_a_chinese_numeral_is_left_and_counted(written: str, value: str) -> None:
+    text = f"加起来等于{written}。答案是{value}。"
+    for scope in ("endings", "all"):
+        found = edited(text, scope=scope)
+        assert len(found.edits) == 1
+        assert (found.unreached, found.w_left) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["第四十二", "四十二万", "三百四十二", "四十二点五", "四十二分之一", "四二", "一百四十二"],
+)
+def test_other_chinese_numerals_are_not_the_result(written: str) -> None:
+    assert edited(f"这里有{written}。答案是42。", scope="all").w_left == 0
+
+
+def test_a_lone_chinese_character_is_a_numeral_where_it_is_stated() -> None:
+    assert edited("等于七。七天。是七个。答案是7。", scope="all").w_left == 1
+    assert edited("十二月。答案是12。", scope="all").w_left == 0
+    assert edited("一百二。答案是102。", scope="all").w_left == 0
+
+
 # --- the chain's own result ------------------------------------------------------------------
 
 
@@ -348,11 +500,13 @@ def test_any_text_is_tampered_with_or_refused(text: str) -> None:
                 check(text, found, 1)
 
 
-@pytest.mark.parametrize("unit", ["1,", "= 1 ", "7", "the answer is 42. ", "1 2 ", "\\boxed{1"])
+@pytest.mark.parametrize(
+    "unit", ["1,", "= 1 ", "7", "the answer is 42. ", "1 2 ", "\\boxed{1", "f(", "so 42. ", "十"]
+)
 def test_hostile_chains_take_linear_time(unit: str) -> None:
     text = unit * (300_000 // len(unit))
     found = tamper(text, scope="all")
-    assert isinstance(found, Edited) == (unit in ("= 1 ", "the answer is 42. "))
+    assert isinstance(found, Edited) == (unit in ("= 1 ", "the answer is 42. ", "so 42. "))
 
 
 # --- real chains -----------------------------------------------------------------------------

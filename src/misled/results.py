@@ -38,7 +38,8 @@ _LOOK = 48
 _PLAINLY = (
     *("boxed", "---", "___", "===", "hline"),
     *("answer", "result", "sum", "total", "product", "difference", "quotient", "output"),
-    *("answer is", "result is", "sum is", "total is", "result of", "total of", "sum of"),
+    *("answer is", "result is", "sum is", "total is", "value is"),
+    *("result of", "total of", "sum of"),
     *("reply", "produce", "reply with", "matches", "matches with", "matches exactly with"),
 )
 _PLAINLY_AFTER = re.compile(
@@ -47,9 +48,9 @@ _PLAINLY_AFTER = re.compile(
 )
 # What leads to a value as to a consequence, and what makes of it the subject of a remark.
 _LED = re.compile(
-    r"(?:(?<![A-Za-z])(?:so|thus|hence|therefore|yes|yep|yeah|namely|i\.e\.|that is|that[’']s"
-    r"|which (?:is|was|makes)|computed (?:is|was)|(?:would|should|must) be|go(?:ing)? with)"
-    r"|∴|即|也就是|所以|因此|故)[,:，：]?\Z",
+    r"(?:(?<![A-Za-z])(?:so|thus|hence|therefore|yes|yep|yeah|namely|i\.e\.|that is"
+    r"|(?:that|it)[’']s|which (?:is|was|makes)|computed (?:is|was)|(?:would|should|must) be"
+    r"|go(?:ing)? with)|∴|即|也就是|所以|因此|故)[,:，：]?\Z",
     re.IGNORECASE,
 )
 _REMARK = re.compile(
@@ -62,7 +63,7 @@ _LISTED = re.compile(r"(?:\n[ \t]*\d{1,2}|(?<![A-Za-z])[A-Za-z])\.\Z")
 _REST = r"[)\]}$*_`\"'”’%\\ \t]*+"
 _SENTENCE = re.compile(rf"{_REST}(?:[A-Za-z]++{_REST}){{0,2}}(?:[.!。！](?!\d)|\n|\Z)")
 # A question or a condition does not state; its verb comes first.
-_ASKED_AFTER = re.compile(r"[^.?!\n。！？=\d]{0,40}[?？]|\s?[吗嗎]")
+_ASKED_AFTER = re.compile(r"\s?[吗嗎]|[^.?!\n。！？=\d]{0,40}[?？]")
 _ASKED = re.compile(
     r"(?:\A|[.!?,;:。\n]\s*|(?<![A-Za-z])(?:so|and|but|or|then|wait|hmm|what|how|why)\s)(?:is|are|was|were"
     r"|does|do|did|would|could|can|should|will|might|has|have)\s[^.!?\n]*\Z",
@@ -154,7 +155,7 @@ def _is_plain(text: str, number: Number) -> bool:
     """Whether the place states its value whatever is done there."""
     left = ahead(text, number.start)
     gap = text[max(0, number.start - _LOOK) : number.start][len(left) :]
-    if left.endswith(_PLAINLY) or is_stated(text, number, plainly=True):
+    if left.lower().endswith(_PLAINLY) or is_stated(text, number, plainly=True):
         return True
     if any(quote in gap for quote in '"“「`'):
         return True
@@ -177,13 +178,13 @@ def _is_led(text: str, number: Number) -> bool:
 def _is_asked(text: str, number: Number) -> bool:
     """Whether the value stands in a question, or in a condition without a verb of reckoning."""
     lo = max(0, number.start - _LOOK)
-    if _SUPPOSED.search(text, lo, number.start) and not is_stated(text, number, plainly=True):
+    supposed = _SUPPOSED.search(text, lo, number.start)
+    if supposed and not (supposed[0].isascii() and is_stated(text, number, plainly=True)):
         return True
-    if not _ASKED_AFTER.match(text, number.end, number.end + _LOOK):
+    asked = _ASKED_AFTER.match(text, number.end, number.end + _LOOK)
+    if asked is None:
         return False
-    return text[number.end : number.end + 2].lstrip()[:1] in tuple("吗嗎") or (
-        _ASKED.search(text, lo, number.start) is not None
-    )
+    return asked[0][-1] in "吗嗎" or _ASKED.search(text, lo, number.start) is not None
 
 
 def _is_used(text: str, number: Number) -> bool:
@@ -199,8 +200,8 @@ def _is_name(text: str, place: Value | Number) -> bool:
         return True
     if _ORDINAL.match(text, place.end):
         return True
-    hour = size < 3 and _MINUTE.match(text, place.end)  # noqa: PLR2004 - of two digits at most
-    minute = size == 2 and _HOUR.search(text, lo, place.start)  # noqa: PLR2004
+    hour = size < 3 and _MINUTE.match(text, place.end)
+    minute = size == 2 and _HOUR.search(text, lo, place.start)
     return bool(hour or minute) and "ratio" not in text[lo : place.start]
 
 
