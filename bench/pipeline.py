@@ -115,10 +115,10 @@ def plan(profile: Path, seed: int) -> Plan:
 
 def run(made: Plan, directory: Path) -> list[Entry]:
     """The estimates of a run through store, engine, grading and tables."""
-    outcome = execute(prepare(made), directory, Pace(), lambda *_: None)
+    _, found = execute(prepare(made), directory, Pace(), lambda *_: None)
     for path in directory.iterdir():
         path.unlink()
-    return estimates.entries(outcome.rows)
+    return estimates.entries(found.rows)
 
 
 def read(entries: list[Entry]) -> Iterator[tuple[Cell, Entry]]:

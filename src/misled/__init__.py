@@ -29,3 +29,7 @@ def __getattr__(name: str) -> Any:
     from misled import api  # noqa: PLC0415 (on first use)
 
     return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

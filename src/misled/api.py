@@ -11,6 +11,7 @@ from misled import directory as runs
 from misled import session
 from misled.chains import split, steps
 from misled.draws import Draws
+from misled.errors import UserError, nearest
 from misled.estimates import entries, frame
 from misled.metrics import grade
 from misled.perturbations import PERTURBATIONS
@@ -27,14 +28,14 @@ def plan(**keys: Any) -> Plan:
 
 
 def run(plan: Plan, directory: str | Path | None = None, **pace: Any) -> Path:
-    """Carry `plan` out and publish it; the run directory. `pace` as in `misled.plan.Pace`.
+    """Carry `plan` out and publish it; the run directory. `pace` as in `misled.plans.Pace`.
 
     Not to be called from a running event loop.
     """
     made = session.prepare(plan)
     path = Path(directory) if directory else session.default_directory(plan)
-    outcome = runs.execute(made, path, Pace(**pace), lambda _progress, _units: None)
-    runs.publish(made, path, outcome.rows)
+    _, found = runs.execute(made, path, Pace(**pace), lambda _progress, _units: None)
+    runs.publish(made, path, found)
     return path
 
 
@@ -61,4 +62,6 @@ def tamper(
     Equal `seed` and `name` give nested tamperings over d_t (protocol A.3).
     """
     made = Chain(reasoning=chain, answer="") if isinstance(chain, str) else chain
+    if perturbation not in PERTURBATIONS:
+        raise UserError(nearest("perturbation", perturbation, PERTURBATIONS))
     return PERTURBATIONS[perturbation](**options)(made, Draws(seed, name, perturbation))

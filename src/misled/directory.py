@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import platform
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -27,22 +27,22 @@ from misled.engines import Engine
 from misled.errors import UserError
 from misled.experiments import cpt
 from misled.ledger import Ledger
-from misled.loop import BATCH, Frontier, Limits, Progress, run
+from misled.loop import BATCH, Frontier, Limits, Lookup, Progress, run
 from misled.plans import Pace
 from misled.records import Answer, Entry, Request, Response, Row, Usage
 from misled.session import Session, keep, reopen
 from misled.store import Store, lock
 
-__all__ = ["ENGINES", "Outcome", "Published", "execute", "publish", "rows"]
+__all__ = ["ENGINES", "Published", "Standing", "execute", "publish", "rows", "standing"]
 
 Beat: TypeAlias = Callable[[Progress, int], None]
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What `execute` did, and every row that the directory now gives."""
+class Standing(msgspec.Struct, frozen=True):
+    """What a directory's answers give: every row, and how many units could ask more."""
 
-    progress: Progress
     rows: pl.DataFrame
+    unfinished: int
 
 
 class _Lookup:
@@ -56,7 +56,7 @@ class _Lookup:
     def __call__(self, request: Request) -> Answer | None:
         answer = self._reader.get(request)
         for other in self._others if answer is None else ():
-            found = other.get(request)
+            found = other.get(request, damaged=True)
             if isinstance(found, Response):
                 answer = found
                 self.reused += 1
@@ -73,7 +73,7 @@ class _Lookup:
             self._store.commit(copied)
 
 
-def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> Outcome:
+def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[Progress, Standing]:
     """Ask all that the plan needs and `directory` does not hold yet; what then stands.
 
     `beat(progress, units)` is called after each commit. Raises `UserError` where
@@ -94,32 +94,43 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> Outcom
         stores = [path, *(Path(name) / "misled.db" for name in pace.reuse)]
         reader, *others = [stack.enter_context(Store(p, read_only=True)) for p in stores]
         lookup = _Lookup(reader, others, store)
-        limits = Limits(pace.max_requests, pace.max_tokens_total)
+        counts = store.counts()
+        spent = counts.prompt_tokens + counts.completion_tokens
+        limits = Limits(pace.max_requests, pace.max_tokens_total, spent)
         frontier = Frontier(session.units(), cpt.walk, lookup, ledger.add, limits)
         frontier.window = max(frontier.window, 4 * pace.concurrency)
         tell = partial(beat, frontier.progress, session.size)
         engines = _engines(session, pace)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_drive(frontier, engines, store, tell))
-        for index, unit in frontier.rest():
-            ledger.add(index, _standing(unit, lookup))
+        unfinished = _gather(frontier.rest(), lookup, ledger)
         lookup.flush()
         frontier.progress.reused = lookup.reused
-    return Outcome(frontier.progress, ledger.frame())
+    return frontier.progress, Standing(ledger.frame(), unfinished)
+
+
+def standing(session: Session, directory: Path) -> Standing:
+    """What `directory` gives, graded again from its answers."""
+    ledger = Ledger()
+    with Store(directory / "misled.db", read_only=True) as store:
+        unfinished = _gather(enumerate(session.units()), store.get, ledger)
+    return Standing(ledger.frame(), unfinished)
 
 
 def rows(directory: Path) -> pl.DataFrame:
-    """Every row that `directory` gives, graded again from its answers; columns as in `Row`."""
-    session, ledger = reopen(directory), Ledger()
-    with Store(directory / "misled.db", read_only=True) as store:
-        for index, unit in enumerate(session.units()):
-            ledger.add(index, _standing(unit, store.get))
-    return ledger.frame()
+    """Every row that `directory` gives; columns as in `Row`."""
+    return standing(reopen(directory), directory).rows
 
 
-def _standing(unit: cpt.Unit, lookup: Callable[[Request], Answer | None]) -> list[Row]:
-    """The rows that a unit can give now; what it would still ask is left out."""
-    return [item for item in cpt.walk(unit, lookup) if isinstance(item, Row)]
+def _gather(units: Iterable[tuple[int, cpt.Unit]], lookup: Lookup, ledger: Ledger) -> int:
+    """How many of `units` could ask more; the rows that all can give now go into `ledger`."""
+    unfinished = 0
+    for index, unit in units:
+        found = list(cpt.walk(unit, lookup))
+        kept = [item for item in found if isinstance(item, Row)]
+        unfinished += len(kept) < len(found)
+        ledger.add(index, kept)
+    return unfinished
 
 
 async def _drive(
@@ -192,20 +203,18 @@ class Published(msgspec.Struct, frozen=True):
     report: Path
 
 
-def publish(
-    session: Session, directory: Path, trials: pl.DataFrame, stopped: str | None = None
-) -> Published:
-    """Write tables, figures and the report of `trials` into `directory`."""
-    entries = estimates.entries(trials)
+def publish(session: Session, directory: Path, found: Standing) -> Published:
+    """Write tables, figures and the report of what stands into `directory`."""
+    entries = estimates.entries(found.rows)
     estimates.write(entries, directory / "tables")
     figures.write(entries, directory / "figures")
     with Store(directory / "misled.db", read_only=True) as store:
-        shown = _report_input(session, store, entries, stopped)
+        shown = _report_input(session, store, entries, found.unfinished)
     return Published(entries, report.summary(entries), report.write(shown, directory))
 
 
 def _report_input(
-    session: Session, store: Store, entries: list[Entry], stopped: str | None
+    session: Session, store: Store, entries: list[Entry], unfinished: int
 ) -> report.ReportInput:
     counts, meta = store.counts(), store.meta()
     began, ended = store.span()
@@ -227,6 +236,6 @@ def _report_input(
         counts={"problems x targets": session.size, "answers": counts.responses} | rejected,
         failures=counts.failures,
         usage=Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
-        stopped=stopped,
+        stopped=f"{unfinished} of {session.size} not finished" if unfinished else None,
         notes=tuple(session.notes),
     )

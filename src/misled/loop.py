@@ -23,7 +23,7 @@ from operator import itemgetter
 from typing import Generic, TypeAlias, TypeVar
 
 from misled.engines import Engine
-from misled.errors import RunError, StoreError
+from misled.errors import RunError
 from misled.records import Answer, Failure, Request, Response, Row
 from misled.store import Batch, Store
 
@@ -80,10 +80,11 @@ class _Lane:
 
 @dataclass
 class Limits:
-    """When to stop asking: requests and tokens of this process, None for no limit."""
+    """When to stop asking: requests of this process, tokens beside those `spent` before it."""
 
     requests: int | None = None
     tokens: int | None = None
+    spent: int = 0
 
 
 class Frontier(Generic[U]):
@@ -195,7 +196,7 @@ class Frontier(Generic[U]):
     def _room(self) -> int | None:
         """How many requests the limits still allow, None for any number."""
         limits, progress = self._limits, self.progress
-        if limits.tokens is not None and progress.tokens >= limits.tokens:
+        if limits.tokens is not None and limits.spent + progress.tokens >= limits.tokens:
             self.stop(f"--max-tokens-total {limits.tokens} is spent")
         elif limits.requests is not None and progress.asked >= limits.requests:
             self.stop(f"--max-requests {limits.requests} is spent")
@@ -330,11 +331,11 @@ async def run(
             await loop.queue.join()
             for helper in helpers:
                 helper.cancel()
-    except* RunError as stops:
-        loop.keep_the_rest()
-        raise _first(stops) from None
-    except* StoreError as stops:
-        raise _first(stops) from None
+    except BaseExceptionGroup as group:
+        stop = _first(group)
+        if isinstance(stop, RunError):
+            loop.keep_the_rest()
+        raise stop from None
     beat()
 
 

@@ -122,7 +122,7 @@ def summary(entries: Iterable[Entry], width: int = 100) -> str:
             for line in _summary_lines(by, entry):
                 grid.add_row(*(Text(sheets.visible(cell)) for cell in line))
         console.print(grid)
-    if any(e.value is not None and e.low is None for e in by.values()):
+    if "*" in out.getvalue():
         console.print(
             "* no interval: fewer than 10 problems, or all of them alike", highlight=False
         )

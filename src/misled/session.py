@@ -150,8 +150,9 @@ def _kept(store: Store) -> Session:
 
 
 def keep(store: Store, session: Session) -> None:
-    """Write plan and inputs into a new store; refuse a store of another plan."""
-    meta = store.meta()
+    """Write plan and inputs into a store without answers; refuse one of another plan."""
+    counts = store.counts()
+    meta = store.meta() if counts.responses or counts.failures else {}
     plan = msgspec.json.encode(session.plan, order="sorted").decode()
     inputs = msgspec.json.encode(session.inputs, order="sorted").decode()
     if "plan" not in meta:

@@ -164,8 +164,8 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get(self, request: Request) -> Answer | None:
-        """The committed answer to `request`, or None."""
+    def get(self, request: Request, *, damaged: bool = False) -> Answer | None:
+        """The committed answer to `request`, or None; None for a damaged one where `damaged`."""
         with _told(self.path, "read"):
             row = self._db.execute(
                 "SELECT kind, body, digest FROM answers WHERE key = ?", (request.key,)
@@ -173,7 +173,7 @@ class Store:
         if row is None:
             return None
         answer = _decoded(*row)
-        if answer is None:
+        if answer is None and not damaged:
             raise StoreError(
                 f"{self.path} holds an answer that is damaged: run `misled verify "
                 f"{self.path.parent}`"

@@ -59,7 +59,8 @@ def main() -> None:
     except UserError as error:
         _quit(str(error))
     except TyperException as error:
-        _quit(f"{error.format_message().rstrip('.')}; see misled --help")
+        command = getattr(getattr(error, "ctx", None), "command_path", None) or "misled"
+        _quit(f"{error.format_message().rstrip('.')}; see {command} --help")
     except OSError as error:
         # The interpreter must not try to flush to it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

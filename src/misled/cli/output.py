@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from misled.directory import Published
     from misled.loop import Progress
+    from misled.records import Entry
 
-__all__ = ["progress", "say", "write_json"]
+__all__ = ["progress", "say", "show", "write_json"]
 
 
 def say(line: str) -> None:
@@ -25,6 +27,26 @@ def write_json(records: Iterable[object]) -> None:
     for record in records:
         sys.stdout.buffer.write(msgspec.json.encode(record) + b"\n")
     sys.stdout.buffer.flush()
+
+
+def show(published: Published, *, json: bool) -> None:
+    """The main table, who could be probed, and where the report is; or every estimate as JSON."""
+    if json:
+        write_json(published.entries)
+        return
+    print(published.summary)
+    for entry in published.entries:
+        if (entry.table, entry.metric) == ("eligibility", "eligible"):
+            print(_eligible(entry))
+    print(f"report: {published.report}")
+
+
+def _eligible(entry: Entry) -> str:
+    """How many problems could be probed in one mode, and why the others could not."""
+    where = ", ".join(entry.keys[name] for name in ("set", "target", "mode") if name in entry.keys)
+    left = ", ".join(f"{reason} {count}" for reason, count in entry.left_out.items())
+    probed = round((entry.value or 0) * entry.n)
+    return f"{where}: {probed} of {entry.n} could be probed" + (f" ({left})" if left else "")
 
 
 @contextmanager

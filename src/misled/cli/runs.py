@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from misled.cli import app
-from misled.cli.output import say, write_json
+from misled.cli.output import say, show, write_json
 
 __all__ = ["export", "models", "report", "status", "verify"]
 
@@ -21,16 +21,11 @@ FORMATS = ("parquet", "jsonl", "csv")
 @app.command()
 def report(directory: Directory, json: Json = False) -> None:
     """Grade the kept answers again; write tables, figures and the report."""
-    from misled.directory import publish, rows
+    from misled.directory import publish, standing
     from misled.session import reopen
 
     session = reopen(directory)
-    published = publish(session, directory, rows(directory))
-    if json:
-        write_json(published.entries)
-    else:
-        print(published.summary)
-        print(f"report: {published.report}")
+    show(publish(session, directory, standing(session, directory)), json=json)
 
 
 @app.command()
@@ -98,6 +93,8 @@ def export(
             frame.with_columns(pl.col("flags").list.join(" ")).write_csv(target)
         else:
             frame.write_ndjson(target)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror or error}") from None
     say(f"{frame.height} rows: {path}")
@@ -107,12 +104,15 @@ def export(
 def models(json: Json = False) -> None:
     """List the known providers, their key variables and what they can do."""
     from misled.models import listing
+    from misled.wire import WIRES
 
     entries = listing()
     if json:
         write_json(entries)
         return
     for entry in entries:
-        print(
-            "  ".join(f"{key}={value}" for key, value in entry.items() if value not in (None, ""))
-        )
+        known = {key: value for key, value in entry.items() if value not in (None, "")}
+        name = known.pop("provider")
+        if known["wire"] not in WIRES:
+            known["wire"] = f"{known['wire']} (not yet)"
+        print(f"{name + '/...':<16}" + "  ".join(f"{key} {value}" for key, value in known.items()))

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from misled.cli import INTERRUPTED, app
-from misled.cli.output import progress, say, write_json
+from misled.cli.output import progress, say, show, write_json
 
 if TYPE_CHECKING:
-    from misled.directory import Outcome, Published
+    from misled.directory import Published
     from misled.plans import Pace, Plan
     from misled.session import Session
 
 __all__ = ["cpt", "demo", "run"]
 
 # The planted reasoner at the size of the paper's problems (protocol A.2).
-PLANTED = {
+PLANTED: dict[str, Any] = {
     "model": ["planted/mixed"],
     "n": 40,
     "cells": [
@@ -30,7 +30,7 @@ PLANTED = {
     ],
 }
 # A model of 135 million parameters on what it can solve; its visible working is the chain.
-EMBEDDED = {
+EMBEDDED: dict[str, Any] = {
     "model": ["local/smollm2"],
     "n": 57,
     "feed": "output",
@@ -39,9 +39,15 @@ EMBEDDED = {
     "max_tokens": 160,
     "cells": [{"problems": ["small"], "digits": "1", "methods": ["baseline", "contradiction"]}],
 }
-DEMO_TOKENS = 11_000  # about a minute on one core
+DEMO_TOKENS = 9_000
+DEMO_SAYS = {
+    "planted": "a simulated reasoner of known behaviour, on problems of the paper's size",
+    "smollm2": f"a real model of 135 million parameters, to {DEMO_TOKENS:,} tokens",
+}
 
-Run = Annotated[Path | None, typer.Option("--run", help="The run directory.")]
+Run = Annotated[
+    Path | None, typer.Option("--run", help="The run directory; default: runs/STUDY-HASH.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Estimates as JSON Lines on stdout.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print the first prompt of every cell; ask nothing.")
@@ -49,8 +55,12 @@ DryRun = Annotated[
 Concurrency = Annotated[int, typer.Option(min=1, help="Requests in flight at most.")]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask failed requests again.")]
 MaxRequests = Annotated[int | None, typer.Option(min=1, help="Stop after so many requests.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop once so many tokens are spent.")]
-Reuse = Annotated[list[str] | None, typer.Option(help="Take answers from this run directory.")]
+MaxTokens = Annotated[
+    int | None, typer.Option(min=1, help="Stop once the run has spent so many tokens.")
+]
+Reuse = Annotated[
+    list[str] | None, typer.Option(help="A run directory to take answers from; may be repeated.")
+]
 
 
 def _split(values: list[str] | None) -> list[str]:
@@ -62,23 +72,52 @@ def _split(values: list[str] | None) -> list[str]:
 def cpt(
     model: Annotated[list[str], typer.Option(help="A target, provider/model; may be repeated.")],
     problems: Annotated[
-        list[str], typer.Option(help="addition:15+13, multiplication:8x7, small, file:PATH.")
+        list[str],
+        typer.Option(
+            help="addition:15+13, multiplication:8x7 (digits of the operands), small, or file:PATH "
+            "(JSON Lines of question, gold and id); may be repeated."
+        ),
     ],
     source: Annotated[str | None, typer.Option(help="Whose chains; default: the target.")] = None,
     n: Annotated[int, typer.Option(min=1, help="Problems of each set.")] = 20,
     digits: Annotated[str, typer.Option(help="Tampering degrees D_T, as 1-6 or 1,3.")] = "1",
     methods: Annotated[
-        str, typer.Option(help="baseline, uncertainty, contradiction, prefix.")
+        str,
+        typer.Option(
+            help="baseline (here is your thought), uncertainty (it may be wrong), contradiction (it "
+            "is wrong), prefix (the same, and the reply begins with a recomputation)."
+        ),
     ] = "baseline",
-    structures: Annotated[str, typer.Option(help="intact.")] = "intact",
-    channels: Annotated[str, typer.Option(help="user.")] = "user",
+    structures: Annotated[str, typer.Option(help="intact: the chain as it is.")] = "intact",
+    channels: Annotated[str, typer.Option(help="user: in the user message.")] = "user",
     perturbations: Annotated[
-        str, typer.Option(help="digits, insert_digit, delete_digit.")
+        str, typer.Option(help="digits (D_T are replaced), insert_digit, delete_digit.")
     ] = "digits",
-    scope: Annotated[str, typer.Option(help="endings, all or last.")] = "endings",
-    place: Annotated[str, typer.Option(help="random, high, low, anchored, or 0,2.")] = "random",
-    controls: Annotated[str, typer.Option(help="clean, again; none for none.")] = "clean,again",
-    feed: Annotated[str, typer.Option(help="reasoning or output.")] = "reasoning",
+    scope: Annotated[
+        str,
+        typer.Option(
+            help="endings (where the result is stated), all (wherever it stands) or last."
+        ),
+    ] = "endings",
+    place: Annotated[
+        str,
+        typer.Option(
+            help="Which digits: random, high or low (the first or the last), anchored (one top place a "
+            "problem, the others below it), or places from 0 such as 0,2."
+        ),
+    ] = "random",
+    controls: Annotated[
+        str,
+        typer.Option(
+            help="clean (the chain untouched), again (the question alone once more), or none."
+        ),
+    ] = "clean,again",
+    feed: Annotated[
+        str,
+        typer.Option(
+            help="What is handed back: reasoning, or the whole output (taken where there is none)."
+        ),
+    ] = "reasoning",
     attribution: Annotated[str, typer.Option(help="Whose thought: own or other.")] = "own",
     samples: Annotated[int, typer.Option(min=1, help="Samples of each probe.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of problems and tampering.")] = 0,
@@ -127,7 +166,7 @@ def cpt(
         "cells": [cell],
     }
     pace = Pace(concurrency, retry_failed, max_requests, max_tokens_total, tuple(reuse or ()))
-    _carry_out(parse(settings), pace, run, dry_run=dry_run, json=json)
+    _study(parse(settings), pace, run, dry_run=dry_run, json=json)
 
 
 @app.command()
@@ -142,11 +181,14 @@ def run(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Carry out a plan from a file."""
+    """Carry out a plan from a file; that of a run directory goes on with the run."""
     from misled.plans import Pace, read
 
     pace = Pace(concurrency, retry_failed, max_requests, max_tokens_total, tuple(reuse or ()))
-    _carry_out(read(plan), pace, run, dry_run=dry_run, json=json)
+    own = Path(plan).parent
+    if run is None and (own / "misled.db").is_file():
+        run = own
+    _study(read(plan), pace, run, dry_run=dry_run, json=json)
 
 
 @app.command()
@@ -159,27 +201,18 @@ def demo(
     from misled.plans import Pace, parse
     from misled.session import prepare
 
-    planted = parse(PLANTED)
-    embedded = parse(EMBEDDED)
     for name, plan, pace in (
-        ("planted", planted, Pace()),
-        ("smollm2", embedded, Pace(max_tokens_total=DEMO_TOKENS)),
+        ("planted", PLANTED, Pace()),
+        ("smollm2", EMBEDDED, Pace(max_tokens_total=DEMO_TOKENS)),
     ):
-        session = prepare(plan)
-        outcome, published = _conduct(session, run / name, pace)
-        if json:
-            write_json(published.entries)
-        else:
-            print(published.summary)
-            print(
-                f"{outcome.progress.units} of {session.size} problems; report: {published.report}"
-            )
+        say(f"misled: {', '.join(plan['model'])}: {DEMO_SAYS[name]}")
+        published, _ = _carry_out(prepare(parse(plan)), run / name, pace, json=json)
         if open_:
             typer.launch(str(published.report.absolute()))
 
 
-def _carry_out(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool) -> None:
-    """Ask, report, print the main table; the exit code says how it went."""
+def _study(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool) -> None:
+    """Carry a plan out or, dry, show what it would send; exit 1 where something was left out."""
     from misled.session import default_directory, prepare
 
     session = prepare(plan)
@@ -192,30 +225,29 @@ def _carry_out(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json:
     if dry_run:
         from misled.rehearsal import first_prompts
 
+        say("misled: nothing is asked; the chains shown are the planted reasoner's")
         _show_prompts(first_prompts(session), json=json)
         return
-    directory = run or default_directory(plan)
-    outcome, published = _conduct(session, directory, pace)
-    if json:
-        write_json(published.entries)
-    else:
-        print(published.summary)
-        print(f"report: {published.report}")
-    if outcome.progress.stopped == "interrupted":
-        raise typer.Exit(INTERRUPTED)
-    if outcome.progress.stopped:
-        say(f"misled: {outcome.progress.stopped}; the same command without it goes on")
-    if session.rejected or "failed" in outcome.rows["outcome"]:
+    _, failed = _carry_out(session, run or default_directory(plan), pace, json=json)
+    if session.rejected or failed:
         raise typer.Exit(1)
 
 
-def _conduct(session: Session, directory: Path, pace: Pace) -> tuple[Outcome, Published]:
-    """Carry a session out with progress, then publish it."""
+def _carry_out(
+    session: Session, directory: Path, pace: Pace, *, json: bool
+) -> tuple[Published, bool]:
+    """Ask, publish and print the main table; what was published, and whether requests failed."""
     from misled.directory import execute, publish
 
     with progress(str(directory)) as beat:
-        outcome = execute(session, directory, pace, beat)
-    return outcome, publish(session, directory, outcome.rows, outcome.progress.stopped)
+        done, found = execute(session, directory, pace, beat)
+    published = publish(session, directory, found)
+    show(published, json=json)
+    if done.stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if done.stopped:
+        say(f"misled: {done.stopped}: {found.unfinished} of {session.size} are not finished")
+    return published, "failed" in found.rows["outcome"]
 
 
 def _show_prompts(records: list[dict[str, Any]], *, json: bool) -> None:
