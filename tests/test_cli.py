@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -132,6 +134,7 @@ def test_a_dry_run_prints_the_first_prompt_of_every_cell_and_asks_nothing(tmp_pa
         ("--model planted/mixed --problems small --place 0,0 --digits 2", ("place", "2")),
         ("--model planted/mixed --problems small --temperature inf", ("temperature", "inf")),
         ("--model planted/mixed --problems file:no.jsonl", ("no.jsonl",)),
+        ("--model planted/mixed --problems my.jsonl", ("file:my.jsonl",)),
         ("--model planted/mixed --problems small --prompts no.toml", ("no.toml",)),
         ("--model planted/mixed --problems small --reuse nowhere", ("nowhere",)),
         ("--model openai/o3-mini --problems small", ("OPENAI_API_KEY",)),
@@ -161,6 +164,43 @@ def test_a_server_that_is_not_there_ends_the_run_at_once(tmp_path: Path) -> None
 def test_a_directory_of_another_plan_is_refused_and_named(finished: Path) -> None:
     done = misled(f"{CPT} --seed 1 --run first", finished.parent)
     one_line(done, "first", "another plan", "seed")
+
+
+def test_a_directory_where_nothing_was_answered_takes_another_plan(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    base = f"--base-url http://127.0.0.1:{port}/v1 --problems addition:15+13 --n 2 --run r"
+    one_line(misled(f"cpt --model vllm/m {base}", tmp_path), "is the server running?")
+    assert (
+        misled("cpt --model planted/mixed --problems small --n 2 --run r", tmp_path).returncode == 0
+    )
+
+
+def test_the_kept_plan_goes_on_with_its_own_run(tmp_path: Path) -> None:
+    assert misled(f"{CPT} --max-requests 5 --run r", tmp_path).returncode == 0
+    assert misled("run r/plan.toml", tmp_path).returncode == 0
+    assert not (tmp_path / "runs").exists()
+    assert "not finished" not in (tmp_path / "r/report.html").read_text()
+
+
+def test_a_report_says_that_its_run_is_not_finished(tmp_path: Path) -> None:
+    done = misled(f"{CPT} --max-requests 30 --run r", tmp_path)
+    assert "are not finished" in done.stderr
+    assert misled("report r", tmp_path).returncode == 0
+    assert "not finished" in (tmp_path / "r/report.html").read_text()
+
+
+def test_a_damaged_answer_is_not_reused(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "bad")
+    with sqlite3.connect(tmp_path / "bad/misled.db") as db:
+        db.execute("UPDATE answers SET body = replace(body, '1', '7') WHERE rowid = 3")
+    db.close()
+    one_line(misled("report bad", tmp_path), "damaged")
+    one_line(misled("verify bad --json", tmp_path), "1 entries", "--reuse")
+    done = misled(f"{CPT} --run good --reuse bad", tmp_path)
+    assert done.returncode == 0, done.stderr
+    for table in (tmp_path / "good/tables").iterdir():
+        assert table.read_bytes() == (finished / "tables" / table.name).read_bytes()
 
 
 def test_prompts_that_changed_since_the_run_began_are_noticed(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def load(spec: str, n: int | None, seed: int) -> tuple[list[Problem], tuple[Reje
     """
     name, _, size = spec.partition(":")
     if name not in PROBLEM_SETS:
-        raise UserError(nearest("problem set", name, PROBLEM_SETS))
+        hint = f"; for a file write file:{spec}" if "." in spec or "/" in spec else ""
+        raise UserError(nearest("problem set", name, PROBLEM_SETS) + hint)
     if n is not None and n < 1:
         raise UserError(f"{spec}: {n} problems were asked for; give at least 1")
     problems: list[Problem] = []

@@ -84,8 +84,8 @@ def cpt(
     methods: Annotated[
         str,
         typer.Option(
-            help="baseline (here is your thought), uncertainty (it may be wrong), contradiction (it "
-            "is wrong), prefix (the same, and the reply begins with a recomputation)."
+            help="baseline (here is your thought), uncertainty (it may be wrong), contradiction "
+            "(it is wrong), prefix (the same, and the reply begins with a recomputation)."
         ),
     ] = "baseline",
     structures: Annotated[str, typer.Option(help="intact: the chain as it is.")] = "intact",
@@ -102,8 +102,8 @@ def cpt(
     place: Annotated[
         str,
         typer.Option(
-            help="Which digits: random, high or low (the first or the last), anchored (one top place a "
-            "problem, the others below it), or places from 0 such as 0,2."
+            help="Which digits: random, high or low (the first or the last), anchored (one top "
+            "place a problem, the others below it), or places from 0 such as 0,2."
         ),
     ] = "random",
     controls: Annotated[
