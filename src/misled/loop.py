@@ -219,10 +219,8 @@ class Frontier(Generic[U]):
             await self._changed.wait()
 
     def _pick(self, engine: str, n: int) -> list[Request]:
-        """Up to `n` due requests: free lanes of the earliest units, then all that is left.
-
-        So a budget buys whole units, and a cached prefix is used while it is there.
-        """
+        """Up to `n` due requests: free lanes of the earliest units, then all that is left."""
+        # So a budget buys whole units, and a cached prefix is used while it is there.
         lanes = self._due.get(engine, {})
         free = sorted((lane for lane in lanes if lane not in self._lanes), key=lanes.__getitem__)
         taken: list[Request] = []

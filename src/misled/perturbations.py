@@ -30,14 +30,23 @@ from misled.records import Chain, Edit, Edited, NotApplicable
 from misled.results import endings, find, places
 from misled.values import Value
 
-__all__ = ["PERTURBATIONS", "Perturb", "delete_digit", "digits", "insert_digit", "result_of"]
+__all__ = [
+    "PERTURBATIONS",
+    "PLACES",
+    "SCOPES",
+    "Perturb",
+    "delete_digit",
+    "digits",
+    "insert_digit",
+    "result_of",
+]
 
 Perturb: TypeAlias = Callable[[Chain, Draws], Edited | NotApplicable]
 # The unsigned canonical result as it shall be, or why there is none.
 _Change: TypeAlias = Callable[[str, Draws], str | NotApplicable]
 
-_SCOPES = ("endings", "all", "last")
-_PLACES = ("random", "high", "low", "anchored")
+SCOPES = ("endings", "all", "last")
+PLACES = ("random", "high", "low", "anchored")
 _LONGEST = 1000  # digits of a result
 _ANCHORED = 6  # the study's largest D_T [A §4.1]: an anchor leaves room for as many
 _GAP = re.compile(r"\D+")
@@ -64,8 +73,8 @@ def digits(d_t: int = 1, scope: str = "endings", place: str | Sequence[int] = "r
     """
     if d_t < 1:
         raise UserError(f"digits to tamper with start at 1, not {d_t}")
-    if isinstance(place, str) and place not in _PLACES:
-        raise UserError(nearest("place", place, _PLACES))
+    if isinstance(place, str) and place not in PLACES:
+        raise UserError(nearest("place", place, PLACES))
     return _perturbation(scope, partial(_substituted, d_t=d_t, place=place))
 
 
@@ -87,8 +96,8 @@ PERTURBATIONS: dict[str, Callable[..., Perturb]] = {
 
 
 def _perturbation(scope: str, change: _Change) -> Perturb:
-    if scope not in _SCOPES:
-        raise UserError(nearest("scope", scope, _SCOPES))
+    if scope not in SCOPES:
+        raise UserError(nearest("scope", scope, SCOPES))
     return partial(_perturb, scope, change)
 
 

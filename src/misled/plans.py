@@ -31,8 +31,8 @@ import msgspec
 import tomli_w
 
 from misled.errors import UserError, nearest
-from misled.perturbations import PERTURBATIONS
-from misled.prompts import METHODS
+from misled.perturbations import PERTURBATIONS, PLACES, SCOPES
+from misled.prompts import ATTRIBUTIONS, METHODS
 from misled.records import Record, Sampling
 
 __all__ = [
@@ -51,11 +51,8 @@ __all__ = [
 STUDIES = ("cpt",)
 STRUCTURES = ("intact",)
 CHANNELS = ("user",)
-SCOPES = ("endings", "all", "last")
-PLACES = ("random", "high", "low", "anchored")
 CONTROLS = ("clean", "again")
 FEEDS = ("reasoning", "output")
-ATTRIBUTIONS = ("own", "other")
 
 
 class ModelPlan(Record, frozen=True, omit_defaults=True):
