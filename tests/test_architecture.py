@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,17 @@ def test_no_text_of_the_package_holds_a_path_of_a_machine() -> None:
         ours = path.suffix in {".py", ".md", ".toml", ".cff", ".jinja"} and path.is_file()
         if ours and not {".git", ".venv", "runs"} & set(path.relative_to(ROOT).parts):
             assert not pattern.search(path.read_text("utf-8")), path
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11.0 to 3.11.4 match such patterns wrongly; an atomic group says the same."""
+    repeated = re.compile(r"(?<!\\)[)}][*+?]\+")
+    for path in FILES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not repeated.search(node.value), f"{path.name}: {node.value[:60]!r}"
+            if isinstance(node, ast.JoinedStr):
+                for value, after in pairwise(node.values):
+                    text = getattr(after, "value", "")
+                    if isinstance(value, ast.FormattedValue) and isinstance(text, str):
+                        assert not re.match(r"[*+?]\+", text), f"{path.name}: {text[:60]!r}"

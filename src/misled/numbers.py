@@ -45,7 +45,7 @@ _POWER_OF_TEN = (
     rf"|\s?(?P<scale>{'|'.join(_SCALES)})(?![A-Za-z])"
 )
 # A run is as long as it gets, so that no part of a number is ever taken for a number.
-_RUN = re.compile(rf"(?P<run>[\d]\d*+(?:(?:{_GAP}|[ .．])\d++)*+)(?:{_POWER_OF_TEN})?")
+_RUN = re.compile(rf"(?P<run>[\d]\d*+(?>(?:(?:{_GAP}|[ .．])\d++)*))(?:{_POWER_OF_TEN})?")
 _GROUPED = re.compile(
     rf"\d{{1,3}}(?:(?:{_GAP}\d{{3}})+|(?: \d{{3}})+)(?:[.．]\d+)?"
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?"  # 12,34,567
@@ -85,7 +85,7 @@ def _any_word(words: tuple[str, ...]) -> str:
 
 _WORD = _any_word(tuple(_WORD_VALUES))
 _WORDS = re.compile(
-    rf"{_WORD}(?:(?:[ -]|,? and ){_WORD})*+(?![- ](?:ten|hundred|thousand|million|billion)s)"
+    rf"{_WORD}(?>(?:(?:[ -]|,? and ){_WORD})*)(?![- ](?:ten|hundred|thousand|million|billion)s)"
 )
 _ONE_WORD = re.compile(_WORD)
 _LABEL = re.compile(rf"{_any_word(_LABELS)}[ \u00a0]#?(\d{{1,2}})(?!\d)")

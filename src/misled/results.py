@@ -89,7 +89,7 @@ _ARGUMENT = re.compile(
     r"|\\(?:sin|cos|tan|log|ln|exp|gcd|max|min))(?:\\left)?[(\[][^()\[\]\n=]*\Z"
 )
 _LINE_ENDS = re.compile(r"[)\]}$*_`\"'”.,;!]*[ \t]*(?:\\\\|\\[)\]])?[ \t]*(?:\n|\Z)")
-_DIGITS_APART = re.compile(r"(?<![\d.,])\d(?:[\s,'\"|&→]{1,4}\d(?!\d|[.,]\d))++")
+_DIGITS_APART = re.compile(r"(?<![\d.,])\d(?>(?:[\s,'\"|&→]{1,4}\d(?!\d|[.,]\d))+)")
 
 
 def find(chain: Chain) -> Value | None:
