@@ -14,7 +14,7 @@ import pytest
 from misled.draws import Draws
 from misled.store import Store
 
-KILLS = 24
+KILLS = 22
 CONCURRENCY = 4
 
 
@@ -33,7 +33,7 @@ def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def command(url: str, directory: Path) -> list[str]:
-    options = "--problems addition:15+13 --n 24 --digits 1-3 --methods baseline,uncertainty,prefix"
+    options = "--problems addition:15+13 --n 20 --digits 1-3 --methods baseline,uncertainty,prefix"
     return [
         *(sys.executable, "-m", "misled", "cpt", "--model", "llamacpp/m", "--base-url", url),
         *options.split(),

@@ -17,12 +17,12 @@ import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 import polars as pl
 
-from misled import __version__, estimates, figures, report, sheets
+from misled import __version__
 from misled.engines import Engine
 from misled.errors import UserError
 from misled.experiments import cpt
@@ -31,6 +31,7 @@ from misled.loop import BATCH, Frontier, Limits, Lookup, Progress, run
 from misled.plans import Pace
 from misled.records import Answer, Entry, Request, Response, Row, Usage
 from misled.session import Session, keep, reopen
+from misled.sheets import publish as replace_file
 from misled.store import Store, lock
 
 __all__ = ["ENGINES", "Published", "Standing", "execute", "publish", "rows", "standing"]
@@ -88,7 +89,7 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
     with lock(directory), contextlib.ExitStack() as stack:
         store = stack.enter_context(Store(path))
         keep(store, session)
-        sheets.publish(directory / "plan.toml", session.plan.toml.encode())
+        replace_file(directory / "plan.toml", session.plan.toml.encode())
         if pace.retry_failed:
             store.forget_failures()
         stores = [path, *(Path(name) / "misled.db" for name in pace.reuse)]
@@ -205,17 +206,26 @@ class Published(msgspec.Struct, frozen=True):
 
 def publish(session: Session, directory: Path, found: Standing) -> Published:
     """Write tables, figures and the report of what stands into `directory`."""
+    from misled import estimates, figures, report
+
     entries = estimates.entries(found.rows)
     estimates.write(entries, directory / "tables")
     figures.write(entries, directory / "figures")
     with Store(directory / "misled.db", read_only=True) as store:
-        shown = _report_input(session, store, entries, found.unfinished)
+        shown = report.ReportInput(
+            entries=tuple(entries),
+            plan_toml=session.plan.toml,
+            stopped=f"{found.unfinished} of {session.size} not finished"
+            if found.unfinished
+            else None,
+            notes=tuple(session.notes),
+            **_facts(session, store),
+        )
     return Published(entries, report.summary(entries), report.write(shown, directory))
 
 
-def _report_input(
-    session: Session, store: Store, entries: list[Entry], unfinished: int
-) -> report.ReportInput:
+def _facts(session: Session, store: Store) -> dict[str, Any]:
+    """What was run and what it cost, as a report shows it."""
     counts, meta = store.counts(), store.meta()
     began, ended = store.span()
     facts = {
@@ -229,13 +239,9 @@ def _report_input(
         "Python": meta.get("python", platform.python_version()),
     }
     rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
-    return report.ReportInput(
-        entries=tuple(entries),
-        plan_toml=session.plan.toml,
-        facts=facts,
-        counts={"problems x targets": session.size, "answers": counts.responses} | rejected,
-        failures=counts.failures,
-        usage=Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
-        stopped=f"{unfinished} of {session.size} not finished" if unfinished else None,
-        notes=tuple(session.notes),
-    )
+    return {
+        "facts": facts,
+        "counts": {"problems x targets": session.size, "answers": counts.responses} | rejected,
+        "failures": counts.failures,
+        "usage": Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
+    }
