@@ -19,12 +19,11 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "numbers", "numerals", "values"),
-    *("problems", "roles", "chains", "answers"),
+    *("problems", "roles", "chains", "refusals", "remarks", "claims", "answers"),
     *(
         "results",
         "perturbations",
         "prompts",
-        "refusals",
         "metrics",
         "contracts",
         "intervals",

@@ -19,8 +19,10 @@ import re
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from misled.claims import own, turns
 from misled.numbers import Number, numbers
 from misled.records import Record
+from misled.refusals import is_error
 from misled.values import (
     CLOSE,
     OPEN,
@@ -43,6 +45,7 @@ __all__ = [
     "canonical",
     "concluded",
     "is_broken",
+    "is_marked",
     "marked",
     "numbers",
     "read",
@@ -75,7 +78,7 @@ _BROKEN = re.compile(  # how a text ends that was cut off
     r"(?:\b(?:an?|the|of|to|from|and|or|is|are|we|so|by|in|with|for|that|which|as|at|on|but|if)"
     r"|[,=+×÷(:/])\s*\Z"
 )
-_FAULT = re.compile(r"\s*(?:[A-Za-z]*Error|Traceback|Exception)\b")  # a server's words
+_WRAPPED = re.compile(r"(,\d{3},)\n(?=\d{3}(?:,\d{3})*\W*\Z)")  # a number broken over a line
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _PLACEHOLDER = re.compile(
     r"[\s.…<>\[\]?_]*(?:\\[lc]?dots|(?:(?:your|final) )*answer|result)?[\s.…<>\[\]?_]*",
@@ -95,12 +98,12 @@ _AS_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(
-    r"[^\w\n.!?。\\]*(?:\b(?:is|are|be)\b[^\w\n\\]*)?\n(?:[^\w\n]*(?:latex|math)?\n)*+"
+    r"[^\w\n.!?。\\]*(?:\b(?:is|are|be)\b[^\w\n\\]*)?\n(?>(?:[^\w\n]*(?:latex|math)?\n)*)"
 )
 _LEAD = re.compile(
-    rf"(?:{OPEN}|s\b|[:：=>是为為]|{ROUGHLY}|\b(?:is|are|be|should|would|must|will|was|equals?"
+    rf"(?>(?:{OPEN}|s\b|[:：=>是为為]|{ROUGHLY}|\b(?:is|are|be|should|would|must|will|was|equals?"
     r"|equal|to|therefore|thus|then|now|simply|just|exactly|indeed|still|also|only|again|the|a"
-    r"|number|value|of|minus|negative)\b)*+",
+    r"|number|value|of|minus|negative)\b)*)",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[.!?。！？](?=[\s\"'”’)*\]$}]|\Z)|\n")
@@ -114,9 +117,7 @@ _UNDECIDED = re.compile(
 
 def read(text: str, *, integer: bool = True) -> str | Unreadable:
     """The value that an answer states finally; `integer` says that the gold answer is one."""
-    found = alone(text, 0, len(text)) or next(marked(text), None)
-    if found is None and not is_broken(text):
-        found = concluded(text, 0, len(text))
+    found = _final(text)
     if found is None or isinstance(found, Unreadable):
         return found or Unreadable("none")
     whole = found.exact and found.value.removeprefix("-").isdecimal()
@@ -125,10 +126,36 @@ def read(text: str, *, integer: bool = True) -> str | Unreadable:
     return found.value
 
 
+def is_marked(text: str) -> bool:
+    """Whether a mark of a final value holds a value of the text's own."""
+    return any(isinstance(found, Value) for found in marked(own(text)))
+
+
+def _final(text: str) -> Found | None:
+    """What the last part that says something says: a text that corrects itself has several."""
+    if is_error(text, body=True):
+        return None
+    text = _WRAPPED.sub(r"\1", text)
+    failed = is_error(text)
+    bare = None if failed else alone(text, 0, len(text))
+    if bare:
+        return bare
+    said, broken = own(text), is_broken(text)
+    starts = turns(said)
+    for lo, hi in reversed(list(zip([0, *starts], [*starts, len(said)], strict=True))):
+        part = said[lo:hi]
+        found = next(marked(part), None)
+        if found is None and not broken:
+            found = alone(part, 0, len(part)) or concluded(part, 0, len(part))
+        if found:
+            return found
+    return None
+
+
 def is_broken(text: str) -> bool:
     """Whether the text visibly ends in mid-sentence, or is a server's error message."""
     cut = _BROKEN.search(text, max(0, len(text) - 32))
-    return cut is not None or _FAULT.match(text) is not None
+    return cut is not None or is_error(text)
 
 
 def marked(text: str) -> Iterator[Found]:

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from misled.answers import canonical, read, same
+from misled.answers import canonical, is_marked, read, same
 from misled.errors import UserError
 from misled.numbers import numbers
 from misled.records import Graded
@@ -36,7 +36,7 @@ CONFUSED = 2.0
 # How servers say that the model itself ended its reply.
 _OWN_END = frozenset({"stop", "end_turn", "eos"})
 # White space and what templates leave: `<|im_end|>`, `</s>`, `<｜end▁of▁sentence｜>`, `</think>`.
-_NOTHING = re.compile(r"(?:[\s\u200b\u2060\ufeff]|<[|｜]?/?[\w▁]{1,40}[|｜]?>)*+")
+_NOTHING = re.compile(r"(?>(?:[\s\u200b\u2060\ufeff]|<[|｜]?/?[\w▁]{1,40}[|｜]?>)*)")
 _FORM = str.maketrans("123456789", "000000000")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]+")
 
@@ -137,12 +137,10 @@ def _value_or_kind(answer: str, finish: str, *, integer: bool) -> str | Kind:
         return "refused", None
     if _NOTHING.fullmatch(answer):
         return ("stopped", None) if finish in _OWN_END else ("unreadable", "none")
-    found = read(answer, integer=integer)
-    if isinstance(found, str):
-        return found
-    if found.reason == "none" and is_refusal(answer):
+    if is_refusal(answer) and not is_marked(answer):
         return "refused", None
-    return "unreadable", found.reason
+    found = read(answer, integer=integer)
+    return found if isinstance(found, str) else ("unreadable", found.reason)
 
 
 def _padded(gold: str, value: str, tampered: str) -> tuple[str, str, str]:

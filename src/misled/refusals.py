@@ -1,4 +1,4 @@
-"""Whether a text declines to do what it was asked: a clear refusal, in ten languages.
+"""Whether a text is no attempt at an answer: a clear refusal, or a server's error message.
 
     >>> is_refusal("I'm sorry, but I can't help with that.")
     True
@@ -6,15 +6,15 @@
     False
 
 Conservative: to be unable to *find* something is no refusal, nor is one that is
-negated, conditional or quoted. Whether the text states a value all the same is
-not known here; a caller asks that first.
+negated, conditional or quoted; ten languages. Whether the text states a value all the
+same is not known here.
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["is_refusal"]
+__all__ = ["is_error", "is_refusal"]
 
 # A refusal opens a reply; what comes later talks about something else.
 _WINDOW = 600
@@ -84,6 +84,33 @@ _UNSAID = re.compile(
     r"|[\"“”«»‘「『][^\"“”«»‘「『」』]{0,40}$",
     re.IGNORECASE,
 )
+# What servers and gateways send for an answer: a body of JSON or HTML, or a line of text.
+_BODY = re.compile(
+    r"\s*(?:\{\s*[\"'](?:error|detail|fault)[\"']\s*:|<(?:!doctype|html|head|title|\?xml)\b)",
+    re.IGNORECASE,
+)
+_MESSAGE = re.compile(
+    r"\s*\[?(?:[A-Za-z]*(?:Error|ERROR|Exception)\b|error\b|Traceback\b|HTTP\b|[45]\d\d\s[A-Z][a-z]+"
+    r"|\[?truncated\b)"
+)
+_TOLD = re.compile(
+    r"\b(?:rate limit|too many requests|tim(?:ed|e)[ -]?out|quota|overloaded|internal server error"
+    r"|bad gateway|gateway time-?out|service unavailable|context (?:length|window)|maximum context"
+    r"|(?:retry|try again|retrying) (?:after|in) \d|an error occurred|connection (?:refused|reset"
+    r"|error)|api key|unauthori[sz]ed|\d+ tokens\])",
+    re.IGNORECASE,
+)
+_BRIEF = 400  # code points: a longer text that names an error is about something else
+
+
+def is_error(text: str, *, body: bool = False) -> bool:
+    """True where `text` is a server's error message; with `body`, only one of JSON or HTML."""
+    if _BODY.match(text):
+        return True
+    if body:
+        return False
+    told = len(text) <= _BRIEF and _TOLD.search(text)
+    return bool(told) or _MESSAGE.match(text) is not None
 
 
 def is_refusal(text: str) -> bool:

@@ -61,12 +61,12 @@ _UNIT = (
     r"|\^\s*\{?\\circ\}?|\\(?:degree|circ)\b)"
 )
 _NO_UNIT = r"(?!(?:and|or|nor|not|is|are|was|than|more|less|plus|minus|times|out|wrong)\b)"
-_PREFIX = re.compile(rf"(?:{OPEN}|[#:：+])*+([-−–](?=[(\\{{]){OPEN}*+)?")
+_PREFIX = re.compile(rf"(?>(?:{OPEN}|[#:：+])*)([-−–](?=[(\\{{])(?>{OPEN}*))?")
 _SUFFIX = re.compile(
-    rf"(?:{CLOSE}|{_UNIT}|[.,;!。！]|[¥元个個米人円年岁天]|{_NO_UNIT}[A-Za-z]+[²³]?)*+"
+    rf"(?>(?:{CLOSE}|{_UNIT}|[.,;!。！]|[¥元个個米人円年岁天]|{_NO_UNIT}[A-Za-z]+[²³]?)*)"
 )
 
-_BOX = re.compile(rf"{OPEN}*+\\boxed\s*\{{(.*)\}}(?:{CLOSE}|[.])*", re.DOTALL)
+_BOX = re.compile(rf"(?>{OPEN}*)\\boxed\s*\{{(.*)\}}(?:{CLOSE}|[.])*", re.DOTALL)
 _FRACTION = re.compile(r"\\[dtc]?frac\s*\{?\s*\Z")
 _OVER = re.compile(r"\s*\}?\s*\{?\s*")
 _SLASH = re.compile(r"\s?/\s?")
@@ -75,7 +75,9 @@ _MINUS_IN_WORDS = re.compile(
     r"(?:(?<![\w-])negative|(?:\A|[=:(.\n]|\b(?:is|be|equals|gives?|get))\s*\bminus)\s\Z",
     re.IGNORECASE,
 )
-_CUT_OFF = re.compile(r"\.\.\.|…|\\[cl]?dots|[kKMB](?![A-Za-z])")
+_CUT_OFF = re.compile(
+    rf"\.\.\.|…|\\[cl]?dots|(?:{_SPACE})?(?:[kKMB](?![A-Za-z])|(?:dozens?|gross|lakh|crore)\b)"
+)
 
 _OPENERS = " \t\r\n$_`\"'“”‘’([{€£¥\\"
 _OPERATORS = frozenset("+×÷·∙⋅^√/")
@@ -85,7 +87,7 @@ _OPERATOR_WORD = re.compile(
     re.IGNORECASE,
 )
 _OPERATOR_AFTER = re.compile(
-    rf"(?:\*\*|(?![\n*]){CLOSE}|{_UNIT})*+(?:[A-Za-z]+[ ]){{0,2}}"
+    rf"(?>(?:\*\*|(?![\n*]){CLOSE}|{_UNIT})*)(?:[A-Za-z]+[ ]){{0,2}}"
     rf"(?:[+×÷·∙⋅^]|[-−–](?={OPEN}*[\d.])|(?:\*(?!\*)|/)(?={OPEN}*[\d.])|(?<=\}})\s*\{{"
     r"|\\(?:times|div|cdot|pm)\b|[xX]\s?\d|(?:times|plus|minus|modulo?)\s[$\\(]*\d"
     r"|(?:divided|multiplied)\sby\s)"
@@ -167,7 +169,9 @@ def canonical(text: str) -> str | None:
     """The canonical value of a text that is one value and its unit alone, or None."""
     box = _BOX.fullmatch(text)
     found = alone(text, *box.span(1)) if box else alone(text, 0, len(text))
-    return found.value if found and "e" not in found.value else None
+    if found is None or "e" in found.value or _CUT_OFF.match(text, found.end):
+        return None
+    return None if "!" in text[found.end :] else found.value  # a factorial, or only loud
 
 
 def same(a: str, b: str) -> bool:
@@ -195,7 +199,8 @@ def is_operand(text: str, value: Value | Number) -> bool:
         return text[value.start - 1] == "{"
     if last.isalpha() and _OPERATOR_WORD.search(left):
         return not _MINUS_IN_WORDS.search(text, max(0, value.start - _LOOK), value.start)
-    return last in _OPERATORS
+    sign = last == "+" and left[:-1].rstrip(_OPENERS)[-1:] in ("", "=", ":", "：")
+    return last in _OPERATORS and not sign
 
 
 def is_stated(text: str, value: Value | Number, *, plainly: bool = False) -> bool:

@@ -1,0 +1,317 @@
+r"""What a reply says of its own result, without what it adds once the result stands.
+
+    >>> own("The sum is 42. Check: 42 - 25 = 17.")
+    'The sum is 42.                     '
+
+Beside the remarks on values that are not its own, a reply says more: it checks its
+result, explains it, or notes something. Such an aside is blanked if a
+result stands before it, offsets kept. Without one it is left as it is: then it may
+well be the answer. A step that goes on to reckon with the result is no aside.
+
+Knows nothing about marks of a final value.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TypeAlias
+
+from misled.numbers import numbers
+from misled.records import Record
+from misled.remarks import LEAD, blanked, own_words, sentences
+from misled.values import CLOSE, Value, alone, is_operand, is_stated, same, values
+
+__all__ = ["own", "turns"]
+
+Span: TypeAlias = tuple[int, int]
+
+_LOOK = 64
+_WORDS = 96  # code points in which a sentence names what a value is
+_SHORT = 2  # digits: values of so few are alike by chance
+_MARKUP = " \t\r\n*_`~$\\([{£€¥#>•✅✓✔☑\"'“"
+_SET_OFF = re.compile(
+    rf"(?:{CLOSE}|[A-Za-z]+\s)*?\s?(?:[.,;:!(（\[—–≈]|\s[-—–]\s|since|because"
+    r"|is (?:the|my|our|correct|right)|\Z)"
+)
+_REACH = 100_000  # code points: what stands further from the end is left as it is
+_MANY = 64  # values: a sentence with more is a listing, only its end is looked at
+
+_CHECK = re.compile(
+    rf"{LEAD}(?:(?:as a|for|by|a|quick|final|sanity|and|or|now|also|finally|just)[ ]+)*"
+    r"(?:(?:you|we|one|i|let[’']?s|let us|let me|this|it|which)"
+    r"(?: (?:can|may|could|have|will|also|is|was|now|easily|just|[’']ll))*[ ])?(?:to )?"
+    r"(?:be )?(?:double[- ]?|re-?|cross-?)?(?:check|verif|confirm|proof|prove|test|validat|sanity)"
+    r"|验证|检验|验算|检查|核对|复核",
+    re.IGNORECASE,
+)
+_HEADED = re.compile(  # what opens a whole part that explains
+    rf"{LEAD}(?:explanation|solution|working|derivation|details?|breakdown|step-by-step|reasoning"
+    r"|here(?:[’']s| is| are) (?:how|why|the|a|my)|steps?\s?[*_]*[:：]|解释|过程"
+    r"|步骤|计算过程|说明|理由)",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(  # a step that ends in no result
+    rf"{LEAD}(?:to \w+ [^,.\n]{{0,40}}, )?(?:first(?:ly)?[\s,:]|start(?:ing)?\b|begin"
+    r"|step (?:1|one)\b|add(?:ing)? the (?:ones|units|tens|hundreds|last|first|digits)"
+    r"|(?:ones|units|tens|hundreds|thousands)(?: place| digits?| column)?\s?[*_]*[:：]"
+    r"|首先|个位|十位)",
+    re.IGNORECASE,
+)
+_BEGUN = re.compile(  # how an account of a result that stands begins
+    rf"{LEAD}(?:step \d|to (?:see|get|find|compute|calculate|add)\b|we (?:add|get|compute)\b"
+    r"|i (?:got|found|computed|calculated|added|reached|arrived)\b)",
+    re.IGNORECASE,
+)
+_REMARKED = re.compile(
+    rf"{LEAD}(?:because|since\b|note|notice|remark|p\.?s\.?\b|nb\b|n\.b\.|remember|for (?:reference"
+    r"|example|instance|comparison)|by the way|fun fact|interesting|this (?:is|means|makes)|that is"
+    r"|in words|因为|注|备注|提示)",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(
+    rf"{LEAD}(?:if|had|assuming|suppos|unless|in case|should you|were|otherwise|alternatively|假如"
+    r"|如果|若)\b",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b(?:mistakes?|errors?|slip|discrepanc\w+|off by|differs?|difference (?:from|to|with)"
+    r"|carry|carried|carries|confidence|tokens?)\b|错误|误差|进位|有误",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\b(?:digits?|place|column)\b|[个十百千万]位")
+_MARKS = re.compile(
+    r"\\f?boxed|####|\banswer\b[^.\n\d]{0,24}(?:\bis\b|[:=])|答案\s?[是为：:]", re.IGNORECASE
+)
+_DURATION = re.compile(
+    rf"{CLOSE}*\s?(?:s|ms|sec|seconds?|minutes?|min|hours?|tokens?|steps?)\b", re.IGNORECASE
+)
+_CONCLUSION = re.compile(
+    rf"{LEAD}(?:so\b|therefore|thus|hence|finally|in (?:conclusion|summary|total|all)|conclusion"
+    r"|final|overall|altogether|(?:the|my) (?:final|correct|right|answer|result|sum|total)|answer"
+    r"|∴|⇒|所以|因此|故|综上|最终|答)",
+    re.IGNORECASE,
+)
+_CLOSES = re.compile(
+    r"\b(?:so|therefore|thus|hence|giving|making|and|then)\b[^.;]{0,30}?"
+    r"\b(?:answer|result|sum|total)\b"
+    r"|所以|因此",
+    re.IGNORECASE,
+)
+_RESULT = re.compile(
+    r"(?:\b(?:answer|result|sum|total|product|difference|quotient|value|solution|output|it|that|this"
+    r"|we get|i get|they)\b[^.;\n]{0,60}|\d\W{0,4}\s(?:is|equals?|makes?|gives?)\W*|[=⇒→]\W*"
+    r"|(?:答案|结果|和|总数|积|差|得|等于|一共|总共)\D{0,12})\Z",
+    re.IGNORECASE,
+)
+# What, after a value in its sentence, goes on to explain it.
+_AFTER = re.compile(
+    rf"{CLOSE}*(?:[A-Za-z]+\s){{0,3}}?[,;:，；：—–-]*\s?(?:≈|\\approx|\b(?:since|because|as \d"
+    r"|as (?:we|you|can)|i\.e|namely|of (?:which|whom)|where|first|for example|e\.g|unlike|compared"
+    r"|whereas|if|and not|which (?:is (?:the|also|an?|even|odd|\d|equal|what)|you|can|we|matches"
+    r"|agrees|differs|checks)|check|verif|consisting|made up|in (?:binary|decimal|hex)|or \w+ in"
+    r"|off by|with a? ?carry"
+    r"|after carrying|carrying)|因为|验证|即)",
+    re.IGNORECASE,
+)
+_LISTING = re.compile(rf"{CLOSE}*\s?(?:[A-Za-z]+\s?){{0,3}}[:：—–]\s")
+_LISTED = re.compile(r"[:：—–(]|\bof (?:which|whom)\b|\bincluding\b|\bnamely\b")
+_REUSED = re.compile(r"[,;]\s(?:and |as |where |which |so )?[*_`$\\(]*")
+_PARENTHESIS = re.compile(
+    r"(?<!\\)[(（](?=[^()（）\n]{0,300}[A-Za-z\u4e00-\u9fff]{2})[^()（）\n]{0,300}[)）]"
+    r"|\[(?=[A-Za-z])[^\[\]\n]{0,300}\]"
+)
+_BETTER = re.compile(
+    r"(?:\A|(?<=[.!?。！？…\n,;:，；—–]))[\s*_]{0,4}(?:(?:no|hmm|oh|sorry|but)[,.…!-]{0,3}\s?){0,3}"
+    r"(?:wait\b|actually\b|i mean\b|i meant\b|correction\b|oops\b|no,|scratch that"
+    r"|on second thought|let me (?:correct|re-?do|recompute|recalculate|recheck|re-?examine)"
+    r"|i made (?:a|an) (?:mistake|error|slip)|更正|不对|等等|等一下|实际上|其实)"
+    r"|\b(?:but|however|yet|instead|rather),?\s(?:it|that|this|the|my)\s(?:\w+\s){0,3}?"
+    r"(?:is|should be|must be|equals|would be|was)\b|\b(?:but|however),? it[’']s\b"
+    r"|但(?:是)?(?:正确|应|实际)|\b(?:it|that) should (?:be|have been|read)\b",
+    re.IGNORECASE,
+)
+
+
+def turns(text: str) -> list[int]:
+    """Where the text begins to correct itself; what follows beats what was said before."""
+    return [match.start() for match in _BETTER.finditer(text)]
+
+
+def own(text: str) -> str:
+    """The text with blanks for all that is not about its own result; offsets are kept."""
+    start = text.find("\n", len(text) - _REACH) if len(text) > _REACH else 0
+    start = start if start >= 0 else len(text) - _REACH
+    said = own_words(text[start:])
+    return text[:start] + blanked(said, _asides(said))
+
+
+class _Sentence(Record, frozen=True):
+    """A sentence with the values that it holds: those that are free, and those it reckons with."""
+
+    start: int
+    end: int
+    free: tuple[Value, ...]
+    counted: frozenset[str]
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    found = values(text)
+    starts = [value.start for value in found]
+    for lo, hi in sentences(text):
+        here = found[bisect_left(starts, lo) : bisect_left(starts, hi)][-_MANY:]
+        free = tuple(value for value in here if not is_operand(text, value))
+        counted = frozenset(value.value for value in here if value not in free)
+        yield _Sentence(lo, hi, free, counted)
+
+
+def _asides(text: str) -> list[Span]:
+    """What is added once a result stands, and the first steps towards one, ascending."""
+    told = list(_sentences(text))
+    used = {value: sentence.start for sentence in told for value in sentence.counted}
+    gone: list[Span] = []
+    operands: set[str] = set()  # of the sentences so far
+    result: Value | None = None
+    plain = part = False  # whether the result is called one; whether a part that explains is open
+    for sentence in told:
+        span = sentence.start, sentence.end
+        final = _MARKS.search(text, *span) is not None
+        if result is None:
+            if not final and _FIRST.match(text, *span):
+                gone.append(span)
+                continue
+        elif _is_aside(text, sentence, result, plain=plain, final=final, operands=operands):
+            gone.append(span)
+            part = part or _is_heading(text, *span)
+            continue
+        elif final or _CONCLUSION.match(text, *span) or _BETTER.match(text, *span):
+            part = False
+        elif (
+            part
+            or _HEADED.match(text, *span)
+            or (plain and used.get(result.value, -1) < sentence.start and _begins(text, span))
+        ):
+            gone.append(span)
+            part = True
+            continue
+        if result and _contradicts(text, sentence, result):
+            gone.append((result.start, result.end))
+        operands |= sentence.counted
+        stated = _stated_in(text, sentence)
+        if stated:
+            gone += _appended(text, stated, sentence)
+            result, plain = stated, _is_result(text, sentence, stated)
+    return sorted(gone)
+
+
+def _is_aside(
+    text: str, sentence: _Sentence, result: Value, *, plain: bool, final: bool, operands: set[str]
+) -> bool:
+    """Whether the sentence supposes, checks, or remarks on something else than the result."""
+    span = sentence.start, sentence.end
+    if _SUPPOSED.match(text, *span):
+        return True
+    if final:
+        return False
+    if _CHECK.match(text, *span):
+        return not _contradicts(text, sentence, result)
+    free = {value.value for value in sentence.free}
+    back = result.value in sentence.counted and free and free <= operands
+    return bool(back) or (plain and _is_remark(text, sentence, result))
+
+
+def _contradicts(text: str, sentence: _Sentence, result: Value) -> bool:
+    """Whether a check comes to another value that is nearly the result, and so rejects it."""
+    told = sentence.counted | {value.value for value in sentence.free}
+    if result.value in told or _CHECK.match(text, sentence.start, sentence.end) is None:
+        return False
+    return any(
+        _is_near(value.value, result.value) and is_stated(text, value) for value in sentence.free
+    )
+
+
+def _is_near(a: str, b: str) -> bool:
+    """Whether two values differ in some of their digits, in half of them at most."""
+    unlike = sum(x != y for x, y in zip(a, b, strict=False))
+    return len(a) == len(b) > _SHORT and 0 < 2 * unlike <= len(a)
+
+
+def _is_remark(text: str, sentence: _Sentence, result: Value) -> bool:
+    """Whether a sentence notes something, tells of an error, of a digit, or of time and effort."""
+    span = sentence.start, sentence.end
+    if _REMARKED.match(text, *span) or _ERROR.search(text, *span):
+        return True
+    if text[sentence.start : sentence.end].lstrip()[:1] in tuple("(（"):
+        return True
+    if not sentence.free:
+        return False
+    if _DIGIT.search(text, *span) and all(
+        len(value.value) < len(result.value) for value in sentence.free
+    ):
+        return True
+    return all(
+        _DURATION.match(text, value.end, value.end + _LOOK) for value in sentence.free
+    ) and not _DURATION.match(text, result.end, result.end + _LOOK)
+
+
+def _begins(text: str, span: Span) -> bool:
+    """Whether an account of the steps begins."""
+    return (_FIRST.match(text, *span) or _BEGUN.match(text, *span)) is not None
+
+
+def _stated_in(text: str, sentence: _Sentence) -> Value | None:
+    """The value that the sentence gives, the first that is called a result before the others."""
+    if sentence.free and _adds_up(text, sentence.free):
+        return sentence.free[0]
+    for value in sentence.free:
+        if _is_result(text, sentence, value):
+            return value
+    stated = [value for value in sentence.free if is_stated(text, value)]
+    return stated[-1] if stated else None
+
+
+def _adds_up(text: str, listing: tuple[Value, ...]) -> bool:
+    """Whether the first value is listed as the sum of the others: `42 pears: 17 big, 25 small`."""
+    whole, *parts = (value.value for value in listing)
+    if len(parts) < _SHORT or not all(v.isdecimal() and len(v) < _LOOK for v in (whole, *parts)):
+        return False
+    between = text[listing[0].end : listing[1].start]
+    listed = len(between) < _WORDS and _LISTED.search(between) is not None
+    return listed and same(whole, str(sum(Fraction(part) for part in parts)))
+
+
+def _is_result(text: str, sentence: _Sentence, value: Value) -> bool:
+    """Whether a sentence gives the value as that of a result, not of some quantity on the way."""
+    lo, hi = sentence.start, sentence.end
+    if sentence.free == (value,) and not sentence.counted and alone(text, lo, hi):
+        return True
+    left = text[max(lo, value.start - _WORDS) : value.start]
+    if not left.strip(_MARKUP):  # the sentence opens with it
+        return _SET_OFF.match(text, value.end, min(hi, value.end + _WORDS)) is not None
+    return _RESULT.search(left) is not None and is_stated(text, value)
+
+
+def _appended(text: str, value: Value, sentence: _Sentence) -> Iterator[Span]:
+    """What follows a result in its own sentence: a reason, a listing, a parenthesis."""
+    near = min(sentence.end, value.end + _WORDS)
+    more = _AFTER.match(text, value.end, near)
+    if more is None and value == sentence.free[0]:
+        more = _LISTING.match(text, value.end, near)
+    if more is None and (again := _REUSED.match(text, value.end, near)):
+        used = numbers(text, again.end(), near)[:1]
+        more = again if used and used[0].value == value.value else None
+    end = sentence.end
+    if more or (value == sentence.free[0] and _adds_up(text, sentence.free)):
+        closes = _CLOSES.search(text, value.end, sentence.end)
+        yield value.end, closes.start() if closes else sentence.end
+        end = value.end
+    for parenthesis in _PARENTHESIS.finditer(text, value.end, end):
+        yield parenthesis.span()
+
+
+def _is_heading(text: str, lo: int, hi: int) -> bool:
+    line = text[lo:hi].strip()
+    bold = line.startswith(("#", "**")) and line.endswith("**")
+    return bold or line.rstrip("*_ ").endswith((":", "："))

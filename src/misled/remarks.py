@@ -1,0 +1,339 @@
+r"""What a reply says of values that are not its own: what others said, what it rejects.
+
+    >>> own_words("The sum is 42, but the previous thought gave 47.")
+    'The sum is 42, but the                         .'
+
+Such remarks are blanked and offsets kept, so that the rest reads as if nothing
+else had been said: the claims of others (`the thought claims 47`, `you said`,
+`I first got`), values that are denied (`47 is wrong`, `~~47~~`, `instead of
+47`) or taken back by the next sentence, and values that are no result of
+anything (`carry the 1`, `4 tens`, `128 tokens`). A remark ends where the sentence
+turns back to what the reply itself holds (`but`, `should be`, `is correct:`).
+
+Knows nothing about what is final. A pattern looks at most a few words around
+a place, so that the work is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from misled.values import Value, ahead, is_negated, is_operand, is_stated, values
+
+__all__ = ["LEAD", "blanked", "own_words", "sentences"]
+
+Span: TypeAlias = tuple[int, int]
+
+_LOOK = 64
+_CLOSERS = " \t\r\n*_)\"'”’`$"
+_CLAUSE = 240  # code points that a remark on what others said reaches at most
+_NEAR = r"[ \t*_`$)\]}\"'”’]*"  # what may stand after a value in its line
+_MANY = 64  # values: a sentence with more is a listing, only its end is looked at
+
+_END = re.compile(r"[.!?](?=[\s\"'”’)*\]$}]|\Z)|[。！？]|\n")
+LEAD = r"[\s*_#>`~•|(（\[✓✔✅☑🔍️:-]*"
+
+# --- what others said ---
+_TEXT = (
+    r"(?:thoughts?(?: process)?|thinking|answer|calculation|computation|solution|chain|reasoning"
+    r"|conclusion|response|attempt|claim|analysis|explanation|work(?:ing)?|trace|result|output"
+    r"|statement|message)"
+)
+_AMOUNT = r"(?:sum|total|value|figure|number|product|difference|digits?|line)"
+_SAID = (
+    r"(?:said|say|says|stat(?:ed|es)|claim(?:ed|s)|wrote|writes|gave|got|had|concluded|concludes"
+    r"|mentioned|computed|calculated|obtained|found|thought|answered|made|put|arrived)"
+)
+_OTHERS = re.compile(
+    r"\b(?:previous|earlier|prior|former|preceding|tampered|incorrect|wrong|erroneous|mistaken"
+    rf"|faulty|flawed|claimed|stated|alleged|old)\s(?:[a-z-]+\s){{0,2}}?(?:{_TEXT}|{_AMOUNT})\b"
+    r"|\b(?:your|given(?! the| that)|provided|supplied|original|initial|above|first)\s"
+    rf"(?:[a-z-]+\s)??{_TEXT}\b"
+    r"|\b(?:the|this|that|my|your|its|in|whose) thought\b(?!s? (?:experiment|of you))"
+    r"|\bthought[’']s\b"
+    rf"|\b{_TEXT}\s(?:above|provided|given|shown)\b(?! is\b)"
+    rf"|(?<!as )\byou(?: \w+ly| have| had| also)? {_SAID}\b"
+    r"|\bI(?: had|'d| have)?(?: previously| earlier| initially| originally| first| once"
+    rf"| mistakenly| wrongly| incorrectly)+ {_SAID}\b"
+    rf"|\b(?:earlier|previously|before|initially|originally|at first),? (?:I|we|it|you) {_SAID}\b"
+    r"|\bI thought\b|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\s[a-z]+"
+    r"|\b(?:it|which|that|chain|text|prompt|calculation|reasoning)(?: also| then| \w+ly)? "
+    r"(?:says|said|states|stated|claims|claimed|wrote|asserts|asserted|concluded|concludes)\b"
+    r"|\b(?:your|previous|earlier|prior|former|wrong|incorrect|erroneous|mistaken|claimed|stated"
+    r"|thought[’']s)\s[*$`\\(\"“]*(?=\d)"
+    r"|(?:之前|先前|此前|原来|原先|前面|上面|上述|早先)(?:的|我|你|您)*(?:思考|思路|推理|计算|过程|想法"
+    r"|答案|结果|结论|得到|得出|算|说|给出|认为|写)"
+    r"|(?:你|您)(?:的)?(?:思考|思路|推理|计算|答案|结果|结论|得到|得出|算|说|给出|认为|写)"
+    r"|我之前|我原来|我先前|思考(?:过程)?(?:中|里)|之前的(?=\s?\d)",
+    re.IGNORECASE,
+)
+# Where the sentence comes back to what the reply itself holds.
+_TURN = re.compile(
+    r"[;；→⇒]|\s[—–-]{1,2}\s"
+    r"|\b(?:but|however|yet|whereas|while|so|therefore|thus|hence|although|instead)\b"
+    r"|\b(?:should|must|needs? to|ought)\b"
+    r"|\b(?:is|was|are|were|looks?|seems?)\s(?:indeed |also |entirely |fully |all )?"
+    r"(?:correct|right|accurate|valid|true|fine|verified|confirmed|sound)\b"
+    r"|\b(?:is|was|has|contains?|had)\s(?:an? |clearly |not |some |\w+ly )?"
+    r"(?:correct|right|wrong|incorrect|errors?|mistakes?|slip|flawed|faulty)\b(?=[^.\d]{0,60}[:,])"
+    r"|\bcorrectly\b|\b(?:shows?|confirms?|proves?|demonstrates?|establishes)\b"
+    r"|\b(?:the|my)\s(?:correct|right|true|actual|real|new|proper)\b"
+    r"|[,:)]\s?(?:it|that)(?:[’']s| is| equals)\b|[,:)]\s?(?:actually|in fact)\b"
+    r"|[,:)]\s?(?:and )?I (?:get|find|found|got|obtain|compute|calculate|have)\b"
+    r"|可知|可得|得知|[，,]\s?(?:但|正确|应|所以|实际|而|因此|其实|不过)|应(?:该|当)?(?:为|是)|是(?:正确|对)的",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(  # what leads a phrase in that says what the reply looked at
+    r"\b(?:based on|from|after|upon|following|using|given|agree\w* with|confirm\w*"
+    r"|(?:check|review|verifi|examin|re-?read|retrac|follow)ed|[a-z]+ing(?: at| through| over| to)?"
+    r"|as (?:\w+ )?(?:in|by|from))\s(?:(?:the|my|your|this|our|its)\s)?(?:steps in the )?\Z",
+    re.IGNORECASE,
+)
+_CONCEDED = re.compile(
+    r"\b(?:although|though|while|whereas|despite|unlike|contrary to|in contrast to|regardless of)\b"
+    r"[^,.;\n]{0,24}\Z|(?:虽然|尽管)[^，。\n]{0,8}\Z",
+    re.IGNORECASE,
+)
+_COMMA = re.compile(r"[,，]\s?(?!which|that|who|\d)")
+_PHRASE_END = re.compile(r"[^,.;:\d]{0,48}(?:[,，:](?!\s*which)|\band\b)")
+_AFTERWARDS = re.compile(  # a value, and only then whose it is
+    rf"{_NEAR}(?:(?:as |was |is )?(?:given|stated|claimed|found|written|reached)\s)?"
+    r"(?:in|from|of|by) (?:the|my|your) (?:\w+ )?"
+    r"(?:thought|thinking|chain|reasoning|calculation|attempt|trace)\b",
+    re.IGNORECASE,
+)
+
+# --- what the reply rejects ---
+_STRUCK = re.compile(
+    r"~~[^~\n]{1,400}~~|<(?:del|s|strike)>[^<\n]{1,400}</(?:del|s|strike)>"
+    r"|\\(?:cancel|sout|st|xcancel)\{[^{}\n]{0,400}\}"
+)
+_CROSS = re.compile(r"[❌✗✘✖🚫]")
+_WRONG_LABEL = re.compile(
+    rf"{LEAD}(?:incorrect|wrong|mistake|error|erroneous|not|错误|错|before|was|old|previous(?:ly)?"
+    r"|tampered|thought)[a-z ]{0,24}[*_`]*\s?[:：]",
+    re.IGNORECASE,
+)
+_NOT_BEFORE = re.compile(
+    r"(?:\b(?:not|cannot|can't|isn't|wasn't|never|n't)(?: be| equal| to be| the| exactly| actually"
+    r"| really| simply)*|\b(?:instead of|rather than|(?:differ|deviat)\w* (?:from|by)"
+    r"|different (?:from|to)|unlike|contrary to|as opposed to|in place of|than|versus|vs\.?"
+    r"|off by|corrected from|changed from|change|replace|correct"
+    r"|whether|(?:check|see|verify|know|sure) if|correct(?:s|ing)|replac(?:es|ing)|fix(?:es|ing))"
+    r"(?: the| that| your| my)?(?: value| answer| result)?(?: of)?"
+    r"|不是|而非|并非|不等于|不应(?:该)?(?:为|是))\Z",
+    re.IGNORECASE,
+)
+_WRONG = (
+    r"(?:(?:(?:clearly|also|actually|therefore|thus|simply|definitely|in fact|still|indeed) )*"
+    r"(?:wrong|incorrect|mistaken|false|erroneous|invalid|inaccurate|not (?:the )?(?:correct|right"
+    r"|true|accurate)|an? (?:\w+ )?(?:error|mistake|slip|typo)|too (?:large|small|high|low|big)"
+    r"|off\b|the (?:wrong|tampered)))"
+)
+_NOT_AFTER = re.compile(
+    rf"{_NEAR}[,)]?(?:\s(?:as (?:given|stated|claimed|in)|given (?!that)|stated|found|in|from|of)\b"
+    r"[^.;\d]{0,60}?)?"
+    rf"\s?(?:,?\s?which )?\b(?:(?:is|was|were|seems|looks|appears|must be|would be|to be)\s{_WRONG}"
+    rf"|(?:isn't|wasn't|can't be|cannot be|is not|was not)\s(?:the )?(?:correct|right|true)"
+    r"|(?:has|had|contains?|contained)\s(?:an? |some )?(?:\w+ )?(?:errors?|mistakes?)"
+    r"|(?:should|must|has to|needs to)\s(?:be|read|have been|say)\b"
+    r"|(?:should|must|has to|needs to|was|is|to)\s?(?:be )?(?:replaced|corrected|changed)\b)"
+    rf"|{_NEAR}(?:→|->|=>|\\to\b){_NEAR}[*$`]*\d"
+    rf"|{_NEAR}(?:[❌✗✘✖]|\s?[(（]?(?:wrong|incorrect|错误|有误|不正确|不对|是错|是不对)|的?(?:错|有误)"
+    r"|(?:是|为)?(?:错误|不正确|不对))",
+    re.IGNORECASE,
+)
+_BACK = re.compile(  # a sentence that takes back what was said before it
+    rf"{LEAD}(?:(?:but|however|no|wait|oh|hmm|actually|sorry|oops)[,.]? )*"
+    r"(?:(?:this|that|it|which)(?:[’']s| is| was| seems| looks)\s"
+    rf"{_WRONG}|(?:这|那)(?:个结果)?是?(?:错|不对|不正确))",
+    re.IGNORECASE,
+)
+
+# --- what is no value of a result at all ---
+_PLACE_BEFORE = re.compile(
+    r"(?:\bcarr(?:y|ied|ying|ies)(?: over)?(?: the| a| of)?|\bcarry\s?[=:]"
+    r"|\bwrite(?: down)?(?: the)?"
+    r"|\bborrow(?:ing)?(?: the| a)?|\bdigits?(?: (?:is|was|are|of|a|from|should be|in|place))*"
+    r"|\b(?:place|column)(?: (?:is|was|from|should be))|进位?|进)\s?[=:]?\Z",
+    re.IGNORECASE,
+)
+_PLACE_AFTER = re.compile(
+    rf"{_NEAR}(?<=[ *_`)])(?:(?:in|at) the (?:\w+[- ])?(?:ones|units?|tens?|hundreds?"
+    r"|thousands?|millions?|hundred-thousands?)\b"
+    r"|tens\b|ones\b|hundreds\b|(?:decimal|significant)\b|digits?\b|tokens?\b|(?:%|percent) sure)"
+    r"|-digit|\s?(?:位数|位小数|个十|个一)",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    rf"{_NEAR}(?<=[ *_`)])(?:different |separate |other |independent )?(?:times|ways|methods)\b"
+)
+_CHECKED = re.compile(
+    r"\b(?:verif|check|confirm|review|comput|calculat)\w*[^.]{0,40}\Z", re.IGNORECASE
+)
+_ASKED = re.compile(
+    rf"{LEAD}(?:you (?:asked|want|wanted|gave)|the (?:question|problem|task) (?:asks|is)|i (?:will"
+    r"|need to|have to|am going to)|let me|let[’']?s|we (?:need|have|are asked) to|to solve)\b",
+    re.IGNORECASE,
+)
+_META = re.compile(
+    rf"{LEAD}(?:tokens?|confidence|certainty|truncated)\b[^:：.\n]{{0,20}}(?:[:：=]|\d)",
+    re.IGNORECASE,
+)
+_LABEL_BEFORE = re.compile(
+    r"\b(?:question|problem|exercise|page|page \d+ of|part|q)\s?#?\Z", re.IGNORECASE
+)
+_PARTS_OF = re.compile(
+    r"\b(?:(?:sum|product|difference|quotient|addition|total|multiplication)\s(?:of|between)"
+    r"|add(?:ing)?|summing|multiplying|combining)(?: the (?:two )?numbers| both)?[\s*_`$\\(]*\Z",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(rf"{_NEAR},?\s?(?:and|with|to|plus|by|,)\s[*_`$\\(]*", re.IGNORECASE)
+_ADD_UP = re.compile(
+    rf"{_NEAR}(?<=[ *_`)])(?:\w+\s)?(?:add(?:s|ed)? (?:up )?to|sums? (?:up )?to|add up|combined"
+    r"|together|are added|in all make)\b",
+    re.IGNORECASE,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]+")
+_LINE = re.compile(r"[^\n]+")
+
+
+def own_words(text: str) -> str:
+    """The text with blanks for what others said, what is rejected and what is no result."""
+    said = blanked(text, (match.span() for match in _STRUCK.finditer(text)))
+    said = blanked(said, _crossed(said))
+    said = blanked(said, _of_others(said))
+    return blanked(said, _void(said))
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """The text with spaces for the spans, which ascend; ends of lines are kept."""
+    parts: list[str] = []
+    at = 0
+    for lo, hi in spans:
+        if hi > at:
+            start = max(lo, at)
+            parts += (text[at:start], _NOT_NEWLINE.sub(_spaces, text[start:hi]))
+            at = hi
+    return "".join((*parts, text[at:])) if parts else text
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def sentences(text: str) -> Iterator[Span]:
+    """The sentences and lines of a text, tiling it; those of white space alone are left out."""
+    start = 0
+    for stop in _END.finditer(text):
+        if stop.start() > start or stop[0] != "\n":
+            yield start, stop.end()
+        start = stop.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+def _crossed(text: str) -> Iterator[Span]:
+    """Lines that are crossed out or labelled as wrong."""
+    for line in _LINE.finditer(text):
+        lo, hi = line.span()
+        if _WRONG_LABEL.match(text, lo, hi) or _CROSS.search(text, lo, hi):
+            yield lo, hi
+
+
+def _of_others(text: str) -> Iterator[Span]:
+    """What others said, from where they are named to where the sentence turns."""
+    end = 0
+    for match in _OTHERS.finditer(text):
+        lo = match.start()
+        if lo < end:
+            continue
+        aside = _BESIDE.search(text, max(0, lo - _LOOK), lo)
+        if aside and _PHRASE_END.match(text, match.end()):
+            continue
+        limit = min(len(text), match.end() + _CLAUSE)
+        stop = _END.search(text, match.end(), limit)
+        limit = stop.start() if stop else limit
+        conceded = _CONCEDED.search(text, max(0, lo - _LOOK), lo)
+        turn = (_COMMA if conceded else _TURN).search(text, match.end(), limit)
+        end = turn.start() if turn else limit
+        yield lo, end
+
+
+def _void(text: str) -> list[Span]:
+    """Values that are rejected, and those that equal one rejected later; counts and places."""
+    found = values(text)
+    starts = [value.start for value in found]
+    gone: list[Span] = []
+    denied: dict[str, int] = {}
+    before: list[Value] = []
+    for lo, hi in sentences(text):
+        here = found[bisect_left(starts, lo) : bisect_left(starts, hi)][-_MANY:]
+        if before and _BACK.match(text, lo, hi):
+            gone += ((value.start, value.end) for value in before)
+        before = here
+        parts = _parts(text, here)
+        if here and _says_nothing(text, lo, hi, here):
+            gone.append((lo, hi))
+            continue
+        for value in here:
+            if is_negated(text, value) or _is_denied(text, value):
+                gone.append((value.start, value.end))
+                denied[value.value] = value.start
+            elif value in parts or _is_passed_over(text, value) or _is_no_result(text, value):
+                gone.append((value.start, value.end))
+    late = (value for value in found if value.start < denied.get(value.value, 0))
+    gone += ((value.start, value.end) for value in late if not is_operand(text, value))
+    return sorted(gone)
+
+
+def _says_nothing(text: str, lo: int, hi: int, here: list[Value]) -> bool:
+    """Whether the sentence asks, repeats the question, or counts what the reply took."""
+    if text[lo:hi].rstrip(_CLOSERS)[-1:] in tuple("?？") or _META.match(text, lo, hi):
+        return True
+    return bool(_ASKED.match(text, lo, hi)) and not any(is_stated(text, value) for value in here)
+
+
+def _is_denied(text: str, value: Value) -> bool:
+    """Whether the value is said to be wrong, or to be replaced."""
+    return _NOT_AFTER.match(text, value.end, value.end + _CLAUSE) is not None
+
+
+def _is_passed_over(text: str, value: Value) -> bool:
+    """Whether another value is preferred to it (`rather than 47`), or others hold it."""
+    if _AFTERWARDS.match(text, value.end, value.end + _CLAUSE):
+        return True
+    return _NOT_BEFORE.search(ahead(text, value.start)) is not None
+
+
+def _is_no_result(text: str, value: Value) -> bool:
+    """Whether it is a carry, a digit in its place, the number of a page, or a count of checks."""
+    left = ahead(text, value.start)
+    if _PLACE_BEFORE.search(left) or _LABEL_BEFORE.search(left):
+        return True
+    if _PLACE_AFTER.match(text, value.end, value.end + _LOOK):
+        return True
+    counts = _TIMES.match(text, value.end, value.end + _LOOK)
+    return (
+        counts is not None
+        and _CHECKED.search(text, max(0, value.start - _LOOK), value.start) is not None
+    )
+
+
+def _parts(text: str, here: list[Value]) -> list[Value]:
+    """Values that are only put together: `the sum of 17 and 25`, `17 and 25 add up to 42`."""
+    found: list[Value] = []
+    for value in here:
+        joined: object = found and _JOINED.fullmatch(text, found[-1].end, value.start)
+        if joined or _PARTS_OF.search(text, max(0, value.start - _LOOK), value.start):
+            found.append(value)
+    last: Value | None = None
+    for value in reversed(here):
+        joined = last and _JOINED.fullmatch(text, value.end, last.start)
+        if joined or _ADD_UP.match(text, value.end, value.end + _LOOK):
+            found.append(value)
+            last = value
+    return found
