@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TypeAlias
 
-from misled.numbers import numbers
 from misled.records import Record
 from misled.remarks import LEAD, blanked, own_words, sentences
 from misled.values import CLOSE, Value, alone, is_operand, is_stated, same, values
@@ -57,7 +56,7 @@ _FIRST = re.compile(  # a step that ends in no result
     rf"{LEAD}(?:to \w+ [^,.\n]{{0,40}}, )?(?:first(?:ly)?[\s,:]|start(?:ing)?\b|begin"
     r"|step (?:1|one)\b|add(?:ing)? the (?:ones|units|tens|hundreds|last|first|digits)"
     r"|(?:ones|units|tens|hundreds|thousands)(?: place| digits?| column)?\s?[*_]*[:：]"
-    r"|首先|个位|十位)",
+    r"|(?:the )?(?:ones|units|tens)\b[^.\n]{0,60}\bcarry|首先|个位|十位)",
     re.IGNORECASE,
 )
 _BEGUN = re.compile(  # how an account of a result that stands begins
@@ -106,9 +105,21 @@ _RESULT = re.compile(
     r"|(?:答案|结果|和|总数|积|差|得|等于|一共|总共)\D{0,12})\Z",
     re.IGNORECASE,
 )
+_GIVES = re.compile(
+    r"(?:[=⇒→:：]|[’']s|\b(?:is|are|be|equals?|gives?|makes?|yields?|get|got|find|found|to|totals?)"
+    r"(?: (?:exactly|therefore|thus|also|indeed|now|then|actually))?|是|为|為|得|得到|等于)\Z",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"(?:\b(?:answer|result|sum|correct|corrected|final)\b[^.;\n\d]{0,60}"
+    r"|(?:答案|结果|和)\D{0,12})\Z",
+    re.IGNORECASE,
+)
 # What, after a value in its sentence, goes on to explain it.
 _AFTER = re.compile(
-    rf"{CLOSE}*(?:[A-Za-z]+\s){{0,3}}?[,;:，；：—–-]*\s?(?:≈|\\approx|\b(?:since|because|as \d"
+    rf"{CLOSE}*(?:[A-Za-z]+\s){{0,3}}?[,;:，；：—–-]*\s?(?:≈|\\approx"
+    r"|\S{1,24} (?:less|more|fewer|lower|higher)\b"
+    r"|\b(?:since|because|as \d"
     r"|as (?:we|you|can)|i\.e|namely|of (?:which|whom)|where|first|for example|e\.g|unlike|compared"
     r"|whereas|if|and not|which (?:is (?:the|also|an?|even|odd|\d|equal|what)|you|can|we|matches"
     r"|agrees|differs|checks)|check|verif|consisting|made up|in (?:binary|decimal|hex)|or \w+ in"
@@ -118,7 +129,9 @@ _AFTER = re.compile(
 )
 _LISTING = re.compile(rf"{CLOSE}*\s?(?:[A-Za-z]+\s?){{0,3}}[:：—–]\s")
 _LISTED = re.compile(r"[:：—–(]|\bof (?:which|whom)\b|\bincluding\b|\bnamely\b")
-_REUSED = re.compile(r"[,;]\s(?:and |as |where |which |so )?[*_`$\\(]*")
+_REUSED = re.compile(
+    r"[,;]\s(?:and |as |where |which |so )?[^,.;\n]{0,90}\b(?:confirm|check|verif)"
+)
 _PARENTHESIS = re.compile(
     r"(?<!\\)[(（](?=[^()（）\n]{0,300}[A-Za-z\u4e00-\u9fff]{2})[^()（）\n]{0,300}[)）]"
     r"|\[(?=[A-Za-z])[^\[\]\n]{0,300}\]"
@@ -170,56 +183,72 @@ def _sentences(text: str) -> Iterator[_Sentence]:
 def _asides(text: str) -> list[Span]:
     """What is added once a result stands, and the first steps towards one, ascending."""
     told = list(_sentences(text))
-    used = {value: sentence.start for sentence in told for value in sentence.counted}
+    used = {  # where the text reckons on with a value, last
+        value: sentence.start
+        for sentence in told
+        if not _CHECK.match(text, sentence.start, sentence.end)
+        for value in sentence.counted
+    }
     gone: list[Span] = []
     operands: set[str] = set()  # of the sentences so far
     result: Value | None = None
-    plain = part = False  # whether the result is called one; whether a part that explains is open
+    told_before = leads = part = False  # leads: it answers, and is no quantity on the way
     for sentence in told:
         span = sentence.start, sentence.end
         final = _MARKS.search(text, *span) is not None
+        concludes = _CONCLUSION.match(text, *span) is not None
         if result is None:
-            if not final and _FIRST.match(text, *span):
-                gone.append(span)
-                continue
-        elif _is_aside(text, sentence, result, plain=plain, final=final, operands=operands):
+            chained = any(value.value in sentence.counted for value in sentence.free)
+            aside = not (final or chained) and _FIRST.match(text, *span) is not None
+        else:
+            settled = leads and used.get(result.value, -1) < sentence.start
+            part = part and not (final or concludes or _BETTER.match(text, *span))
+            part = part or (settled and not final and _opens_account(text, span))
+            aside = part or _is_check(text, sentence, result, leads=leads, operands=operands)
+            aside = (aside and not final) or (
+                settled and _is_remark(text, sentence, result, final=final)
+            )
+            part = part or (aside and leads and _is_heading(text, *span))
+        if aside:
             gone.append(span)
-            part = part or _is_heading(text, *span)
-            continue
-        elif final or _CONCLUSION.match(text, *span) or _BETTER.match(text, *span):
-            part = False
-        elif (
-            part
-            or _HEADED.match(text, *span)
-            or (plain and used.get(result.value, -1) < sentence.start and _begins(text, span))
-        ):
-            gone.append(span)
-            part = True
             continue
         if result and _contradicts(text, sentence, result):
             gone.append((result.start, result.end))
-        operands |= sentence.counted
         stated = _stated_in(text, sentence)
         if stated:
             gone += _appended(text, stated, sentence)
-            result, plain = stated, _is_result(text, sentence, stated)
+            leads = _is_result(text, sentence, stated) and _is_given(text, sentence, stated)
+            leads = leads and (not told_before or concludes or _is_named(text, stated))
+            result = stated
+        operands |= sentence.counted
+        told_before = told_before or bool(sentence.free or sentence.counted)
     return sorted(gone)
 
 
-def _is_aside(
-    text: str, sentence: _Sentence, result: Value, *, plain: bool, final: bool, operands: set[str]
+def _is_check(
+    text: str, sentence: _Sentence, result: Value, *, leads: bool, operands: set[str]
 ) -> bool:
-    """Whether the sentence supposes, checks, or remarks on something else than the result."""
-    span = sentence.start, sentence.end
-    if _SUPPOSED.match(text, *span):
-        return True
-    if final:
-        return False
-    if _CHECK.match(text, *span):
+    """Whether a sentence checks the result: in so many words, or by reckoning back from it."""
+    if leads and _CHECK.match(text, sentence.start, sentence.end):
         return not _contradicts(text, sentence, result)
     free = {value.value for value in sentence.free}
-    back = result.value in sentence.counted and free and free <= operands
-    return bool(back) or (plain and _is_remark(text, sentence, result))
+    return bool(free) and result.value in sentence.counted and free <= operands
+
+
+def _opens_account(text: str, span: Span) -> bool:
+    """Whether an account begins of how the result was reached."""
+    return any(opening.match(text, *span) for opening in (_HEADED, _FIRST, _BEGUN))
+
+
+def _is_given(text: str, sentence: _Sentence, value: Value) -> bool:
+    """Whether nothing stands between the value and the verb or sign that gives it."""
+    left = text[max(sentence.start, value.start - _WORDS) : value.start].rstrip(_MARKUP)
+    return not left or _GIVES.search(left) is not None
+
+
+def _is_named(text: str, value: Value) -> bool:
+    """Whether the value is called the answer, the result or the sum."""
+    return _NAMED.search(text, max(0, value.start - _WORDS), value.start) is not None
 
 
 def _contradicts(text: str, sentence: _Sentence, result: Value) -> bool:
@@ -238,9 +267,11 @@ def _is_near(a: str, b: str) -> bool:
     return len(a) == len(b) > _SHORT and 0 < 2 * unlike <= len(a)
 
 
-def _is_remark(text: str, sentence: _Sentence, result: Value) -> bool:
+def _is_remark(text: str, sentence: _Sentence, result: Value, *, final: bool) -> bool:
     """Whether a sentence notes something, tells of an error, of a digit, or of time and effort."""
     span = sentence.start, sentence.end
+    if final or _SUPPOSED.match(text, *span):
+        return _SUPPOSED.match(text, *span) is not None
     if _REMARKED.match(text, *span) or _ERROR.search(text, *span):
         return True
     if text[sentence.start : sentence.end].lstrip()[:1] in tuple("(（"):
@@ -254,11 +285,6 @@ def _is_remark(text: str, sentence: _Sentence, result: Value) -> bool:
     return all(
         _DURATION.match(text, value.end, value.end + _LOOK) for value in sentence.free
     ) and not _DURATION.match(text, result.end, result.end + _LOOK)
-
-
-def _begins(text: str, span: Span) -> bool:
-    """Whether an account of the steps begins."""
-    return (_FIRST.match(text, *span) or _BEGUN.match(text, *span)) is not None
 
 
 def _stated_in(text: str, sentence: _Sentence) -> Value | None:
@@ -299,9 +325,8 @@ def _appended(text: str, value: Value, sentence: _Sentence) -> Iterator[Span]:
     more = _AFTER.match(text, value.end, near)
     if more is None and value == sentence.free[0]:
         more = _LISTING.match(text, value.end, near)
-    if more is None and (again := _REUSED.match(text, value.end, near)):
-        used = numbers(text, again.end(), near)[:1]
-        more = again if used and used[0].value == value.value else None
+    if more is None and value.value in sentence.counted:
+        more = _REUSED.match(text, value.end, sentence.end)
     end = sentence.end
     if more or (value == sentence.free[0] and _adds_up(text, sentence.free)):
         closes = _CLOSES.search(text, value.end, sentence.end)
@@ -313,5 +338,5 @@ def _appended(text: str, value: Value, sentence: _Sentence) -> Iterator[Span]:
 
 def _is_heading(text: str, lo: int, hi: int) -> bool:
     line = text[lo:hi].strip()
-    bold = line.startswith(("#", "**")) and line.endswith("**")
-    return bold or line.rstrip("*_ ").endswith((":", "："))
+    marked = line.startswith("#") or (line.startswith("**") and line.endswith("**"))
+    return marked or line.rstrip("*_ ").endswith((":", "："))

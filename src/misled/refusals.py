@@ -96,7 +96,9 @@ _MESSAGE = re.compile(
 _TOLD = re.compile(
     r"\b(?:rate limit|too many requests|tim(?:ed|e)[ -]?out|quota|overloaded|internal server error"
     r"|bad gateway|gateway time-?out|service unavailable|context (?:length|window)|maximum context"
-    r"|(?:retry|try again|retrying) (?:after|in) \d|an error occurred|connection (?:refused|reset"
+    r"|(?:retry|try again|retrying) (?:after|in) \d|an error occurred"
+    r"|(?:status|error) code|(?:re)?connect error|request failed"
+    r"|connection (?:refused|reset"
     r"|error)|api key|unauthori[sz]ed|\d+ tokens\])",
     re.IGNORECASE,
 )

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TypeAlias
 
 from misled.values import Value, ahead, is_negated, is_operand, is_stated, values
@@ -89,7 +90,8 @@ _TURN = re.compile(
 _BESIDE = re.compile(  # what leads a phrase in that says what the reply looked at
     r"\b(?:based on|from|after|upon|following|using|given|agree\w* with|confirm\w*"
     r"|(?:check|review|verifi|examin|re-?read|retrac|follow)ed|[a-z]+ing(?: at| through| over| to)?"
-    r"|as (?:\w+ )?(?:in|by|from))\s(?:(?:the|my|your|this|our|its)\s)?(?:steps in the )?\Z",
+    r"|(?:\A|[.!?\n] ?)\w+ing\b[^,.;\d]{0,40} (?:in|of|from|by)|as (?:\w+ )?(?:in|by|from))\s"
+    r"(?:(?:the|my|your|this|our|its)\s)?(?:steps in the )?\Z",
     re.IGNORECASE,
 )
 _CONCEDED = re.compile(
@@ -98,6 +100,7 @@ _CONCEDED = re.compile(
     re.IGNORECASE,
 )
 _COMMA = re.compile(r"[,，]\s?(?!which|that|who|\d)")
+_BASED = re.compile(r"\bbased on\b[^,.;\d]{0,40}\Z", re.IGNORECASE)
 _PHRASE_END = re.compile(r"[^,.;:\d]{0,48}(?:[,，:](?!\s*which)|\band\b)")
 _AFTERWARDS = re.compile(  # a value, and only then whose it is
     rf"{_NEAR}(?:(?:as |was |is )?(?:given|stated|claimed|found|written|reached)\s)?"
@@ -113,7 +116,7 @@ _STRUCK = re.compile(
 )
 _CROSS = re.compile(r"[❌✗✘✖🚫]")
 _WRONG_LABEL = re.compile(
-    rf"{LEAD}(?:incorrect|wrong|mistake|error|erroneous|not|错误|错|before|was|old|previous(?:ly)?"
+    rf"{LEAD}(?:incorrect|wrong|mistake|error|erroneous|not(?=\s?[:：])|错误|错|before|was|old|previous(?:ly)?"
     r"|tampered|thought)[a-z ]{0,24}[*_`]*\s?[:：]",
     re.IGNORECASE,
 )
@@ -121,8 +124,9 @@ _NOT_BEFORE = re.compile(
     r"(?:\b(?:not|cannot|can't|isn't|wasn't|never|n't)(?: be| equal| to be| the| exactly| actually"
     r"| really| simply)*|\b(?:instead of|rather than|(?:differ|deviat)\w* (?:from|by)"
     r"|different (?:from|to)|unlike|contrary to|as opposed to|in place of|than|versus|vs\.?"
-    r"|off by|corrected from|changed from|change|replace|correct"
-    r"|whether|(?:check|see|verify|know|sure) if|correct(?:s|ing)|replac(?:es|ing)|fix(?:es|ing))"
+    r"|off by|corrected from|changed from|(?:\A|[.!?\n] ?)(?:change|replace|correct(?= the))"
+    r"|whether|doubt(?: that)?"
+    r"|(?:check|see|verify|know|sure) if|correct(?:s|ing)|replac(?:es|ing)|fix(?:es|ing))"
     r"(?: the| that| your| my)?(?: value| answer| result)?(?: of)?"
     r"|不是|而非|并非|不等于|不应(?:该)?(?:为|是))\Z",
     re.IGNORECASE,
@@ -187,7 +191,7 @@ _LABEL_BEFORE = re.compile(
     r"\b(?:question|problem|exercise|page|page \d+ of|part|q)\s?#?\Z", re.IGNORECASE
 )
 _PARTS_OF = re.compile(
-    r"\b(?:(?:sum|product|difference|quotient|addition|total|multiplication)\s(?:of|between)"
+    r"\b(?:(?:sum|product|difference|quotient|addition|multiplication)\s(?:of|between)"
     r"|add(?:ing)?|summing|multiplying|combining)(?: the (?:two )?numbers| both)?[\s*_`$\\(]*\Z",
     re.IGNORECASE,
 )
@@ -252,7 +256,9 @@ def _of_others(text: str) -> Iterator[Span]:
         if lo < end:
             continue
         aside = _BESIDE.search(text, max(0, lo - _LOOK), lo)
-        if aside and _PHRASE_END.match(text, match.end()):
+        if (aside and _PHRASE_END.match(text, match.end())) or _BASED.search(
+            text, max(0, lo - _LOOK), lo
+        ):
             continue
         limit = min(len(text), match.end() + _CLAUSE)
         stop = _END.search(text, match.end(), limit)
@@ -326,14 +332,14 @@ def _is_no_result(text: str, value: Value) -> bool:
 def _parts(text: str, here: list[Value]) -> list[Value]:
     """Values that are only put together: `the sum of 17 and 25`, `17 and 25 add up to 42`."""
     found: list[Value] = []
-    for value in here:
-        joined: object = found and _JOINED.fullmatch(text, found[-1].end, value.start)
-        if joined or _PARTS_OF.search(text, max(0, value.start - _LOOK), value.start):
-            found.append(value)
+    for value, after in pairwise([*here, None]):
+        if value and after and _PARTS_OF.search(text, max(0, value.start - _LOOK), value.start):
+            joined = _JOINED.fullmatch(text, value.end, after.start)
+            found += [value, after] if joined else []
     last: Value | None = None
     for value in reversed(here):
-        joined = last and _JOINED.fullmatch(text, value.end, last.start)
-        if joined or _ADD_UP.match(text, value.end, value.end + _LOOK):
+        tied = last and _JOINED.fullmatch(text, value.end, last.start)
+        if tied or _ADD_UP.match(text, value.end, value.end + _LOOK):
             found.append(value)
             last = value
     return found
