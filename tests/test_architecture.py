@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "numbers", "numerals", "values"),
-    *("problems", "roles", "chains", "refusals", "remarks", "claims", "answers"),
+    *("problems", "roles", "chains", "refusals", "remarks", "statements", "claims", "answers"),
     *(
         "results",
         "perturbations",

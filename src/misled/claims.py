@@ -14,14 +14,11 @@ Knows nothing about marks of a final value.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from fractions import Fraction
 from typing import TypeAlias
 
-from misled.records import Record
-from misled.remarks import LEAD, blanked, own_words, sentences
-from misled.values import CLOSE, Value, alone, is_operand, is_stated, same, values
+from misled.remarks import LEAD, blanked, own_words
+from misled.statements import Sentence, appended, given, is_given, is_named, is_result, told
+from misled.values import CLOSE, Value, alone, is_stated
 
 __all__ = ["own", "turns"]
 
@@ -31,12 +28,7 @@ _LOOK = 64
 _WORDS = 96  # code points in which a sentence names what a value is
 _SHORT = 2  # digits: values of so few are alike by chance
 _MARKUP = " \t\r\n*_`~$\\([{£€¥#>•✅✓✔☑\"'“"
-_SET_OFF = re.compile(
-    rf"(?:{CLOSE}|[A-Za-z]+\s)*?\s?(?:[.,;:!(（\[—–≈]|\s[-—–]\s|since|because"
-    r"|is (?:the|my|our|correct|right)|\Z)"
-)
 _REACH = 100_000  # code points: what stands further from the end is left as it is
-_MANY = 64  # values: a sentence with more is a listing, only its end is looked at
 
 _CHECK = re.compile(
     rf"{LEAD}(?:(?:as a|for|by|a|quick|final|sanity|and|or|now|also|finally|just)[ ]+)*"
@@ -47,7 +39,8 @@ _CHECK = re.compile(
     re.IGNORECASE,
 )
 _HEADED = re.compile(  # what opens a whole part that explains
-    rf"{LEAD}(?:explanation|solution|working|derivation|details?|breakdown|step-by-step|reasoning"
+    rf"{LEAD}(?:explanation|method\b|solution|working|derivation|details?|breakdown|step-by-step"
+    rf"|reasoning"
     r"|here(?:[’']s| is| are) (?:how|why|the|a|my)|steps?\s?[*_]*[:：]|解释|过程"
     r"|步骤|计算过程|说明|理由)",
     re.IGNORECASE,
@@ -66,7 +59,8 @@ _BEGUN = re.compile(  # how an account of a result that stands begins
 )
 _REMARKED = re.compile(
     rf"{LEAD}(?:because|since\b|note|notice|remark|p\.?s\.?\b|nb\b|n\.b\.|remember|for (?:reference"
-    r"|example|instance|comparison)|by the way|fun fact|interesting|this (?:is|means|makes)|that is"
+    r"|example|instance|comparison)|by the way|rounded|roughly|approximately|that(?:[’']s"
+    r"| is) (?:about|roughly)|fun fact|interesting|this (?:is|means|makes)|that is"
     r"|in words|因为|注|备注|提示)",
     re.IGNORECASE,
 )
@@ -76,7 +70,10 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"\b(?:mistakes?|errors?|slip|discrepanc\w+|off by|differs?|difference (?:from|to|with)"
+    r"\b(?:(?:fewer|less|more|greater|smaller|larger|higher|lower) than"
+    r"|too (?:many|much|high|low|large|small|big)|mistakes?|errors?|slip|wrong|incorrect|mistaken"
+    r"|discrepanc\w+|off by"
+    r"|differs?|difference (?:from|to|with)"
     r"|carry|carried|carries|confidence|tokens?)\b|错误|误差|进位|有误",
     re.IGNORECASE,
 )
@@ -92,49 +89,6 @@ _CONCLUSION = re.compile(
     r"|final|overall|altogether|(?:the|my) (?:final|correct|right|answer|result|sum|total)|answer"
     r"|∴|⇒|所以|因此|故|综上|最终|答)",
     re.IGNORECASE,
-)
-_CLOSES = re.compile(
-    r"\b(?:so|therefore|thus|hence|giving|making|and|then)\b[^.;]{0,30}?"
-    r"\b(?:answer|result|sum|total)\b"
-    r"|所以|因此",
-    re.IGNORECASE,
-)
-_RESULT = re.compile(
-    r"(?:\b(?:answer|result|sum|total|product|difference|quotient|value|solution|output|it|that|this"
-    r"|we get|i get|they)\b[^.;\n]{0,60}|\d\W{0,4}\s(?:is|equals?|makes?|gives?)\W*|[=⇒→]\W*"
-    r"|(?:答案|结果|和|总数|积|差|得|等于|一共|总共)\D{0,12})\Z",
-    re.IGNORECASE,
-)
-_GIVES = re.compile(
-    r"(?:[=⇒→:：]|[’']s|\b(?:is|are|be|equals?|gives?|makes?|yields?|get|got|find|found|to|totals?)"
-    r"(?: (?:exactly|therefore|thus|also|indeed|now|then|actually))?|是|为|為|得|得到|等于)\Z",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"(?:\b(?:answer|result|sum|correct|corrected|final)\b[^.;\n\d]{0,60}"
-    r"|(?:答案|结果|和)\D{0,12})\Z",
-    re.IGNORECASE,
-)
-# What, after a value in its sentence, goes on to explain it.
-_AFTER = re.compile(
-    rf"{CLOSE}*(?:[A-Za-z]+\s){{0,3}}?[,;:，；：—–-]*\s?(?:≈|\\approx"
-    r"|\S{1,24} (?:less|more|fewer|lower|higher)\b"
-    r"|\b(?:since|because|as \d"
-    r"|as (?:we|you|can)|i\.e|namely|of (?:which|whom)|where|first|for example|e\.g|unlike|compared"
-    r"|whereas|if|and not|which (?:is (?:the|also|an?|even|odd|\d|equal|what)|you|can|we|matches"
-    r"|agrees|differs|checks)|check|verif|consisting|made up|in (?:binary|decimal|hex)|or \w+ in"
-    r"|off by|with a? ?carry"
-    r"|after carrying|carrying)|因为|验证|即)",
-    re.IGNORECASE,
-)
-_LISTING = re.compile(rf"{CLOSE}*\s?(?:[A-Za-z]+\s?){{0,3}}[:：—–]\s")
-_LISTED = re.compile(r"[:：—–(]|\bof (?:which|whom)\b|\bincluding\b|\bnamely\b")
-_REUSED = re.compile(
-    r"[,;]\s(?:and |as |where |which |so )?[^,.;\n]{0,90}\b(?:confirm|check|verif)"
-)
-_PARENTHESIS = re.compile(
-    r"(?<!\\)[(（](?=[^()（）\n]{0,300}[A-Za-z\u4e00-\u9fff]{2})[^()（）\n]{0,300}[)）]"
-    r"|\[(?=[A-Za-z])[^\[\]\n]{0,300}\]"
 )
 _BETTER = re.compile(
     r"(?:\A|(?<=[.!?。！？…\n,;:，；—–]))[\s*_]{0,4}(?:(?:no|hmm|oh|sorry|but)[,.…!-]{0,3}\s?){0,3}"
@@ -161,31 +115,12 @@ def own(text: str) -> str:
     return text[:start] + blanked(said, _asides(said))
 
 
-class _Sentence(Record, frozen=True):
-    """A sentence with the values that it holds: those that are free, and those it reckons with."""
-
-    start: int
-    end: int
-    free: tuple[Value, ...]
-    counted: frozenset[str]
-
-
-def _sentences(text: str) -> Iterator[_Sentence]:
-    found = values(text)
-    starts = [value.start for value in found]
-    for lo, hi in sentences(text):
-        here = found[bisect_left(starts, lo) : bisect_left(starts, hi)][-_MANY:]
-        free = tuple(value for value in here if not is_operand(text, value))
-        counted = frozenset(value.value for value in here if value not in free)
-        yield _Sentence(lo, hi, free, counted)
-
-
 def _asides(text: str) -> list[Span]:
     """What is added once a result stands, and the first steps towards one, ascending."""
-    told = list(_sentences(text))
+    spoken = list(told(text))
     used = {  # where the text reckons on with a value, last
         value: sentence.start
-        for sentence in told
+        for sentence in spoken
         if not _CHECK.match(text, sentence.start, sentence.end)
         for value in sentence.counted
     }
@@ -193,7 +128,7 @@ def _asides(text: str) -> list[Span]:
     operands: set[str] = set()  # of the sentences so far
     result: Value | None = None
     told_before = leads = part = False  # leads: it answers, and is no quantity on the way
-    for sentence in told:
+    for sentence in spoken:
         span = sentence.start, sentence.end
         final = _MARKS.search(text, *span) is not None
         concludes = _CONCLUSION.match(text, *span) is not None
@@ -205,7 +140,8 @@ def _asides(text: str) -> list[Span]:
             part = part and not (final or concludes or _BETTER.match(text, *span))
             part = part or (settled and not final and _opens_account(text, span))
             aside = part or _is_check(text, sentence, result, leads=leads, operands=operands)
-            aside = (aside and not final) or (
+            aside = aside or (settled and _is_mention(text, sentence, result))
+            aside = (aside and not (final or concludes)) or (
                 settled and _is_remark(text, sentence, result, final=final)
             )
             part = part or (aside and leads and _is_heading(text, *span))
@@ -214,11 +150,11 @@ def _asides(text: str) -> list[Span]:
             continue
         if result and _contradicts(text, sentence, result):
             gone.append((result.start, result.end))
-        stated = _stated_in(text, sentence)
+        stated = given(text, sentence)
         if stated:
-            gone += _appended(text, stated, sentence)
-            leads = _is_result(text, sentence, stated) and _is_given(text, sentence, stated)
-            leads = leads and (not told_before or concludes or _is_named(text, stated))
+            gone += appended(text, stated, sentence)
+            leads = is_result(text, sentence, stated) and is_given(text, sentence, stated)
+            leads = leads and (not told_before or concludes or is_named(text, stated))
             result = stated
         operands |= sentence.counted
         told_before = told_before or bool(sentence.free or sentence.counted)
@@ -226,7 +162,7 @@ def _asides(text: str) -> list[Span]:
 
 
 def _is_check(
-    text: str, sentence: _Sentence, result: Value, *, leads: bool, operands: set[str]
+    text: str, sentence: Sentence, result: Value, *, leads: bool, operands: set[str]
 ) -> bool:
     """Whether a sentence checks the result: in so many words, or by reckoning back from it."""
     if leads and _CHECK.match(text, sentence.start, sentence.end):
@@ -235,23 +171,25 @@ def _is_check(
     return bool(free) and result.value in sentence.counted and free <= operands
 
 
+def _is_mention(text: str, sentence: Sentence, result: Value) -> bool:
+    """Whether values are only mentioned, after a result that stands alone or is called one."""
+    line = text[max(0, result.start - _WORDS) : result.start].rpartition("\n")[2]
+    named = is_named(text, result) or not line.strip(_MARKUP)
+    return (
+        named
+        and bool(sentence.free)
+        and not _BETTER.match(text, sentence.start, sentence.end)
+        and not any(is_stated(text, value) for value in sentence.free)
+        and not alone(text, sentence.start, sentence.end)
+    )
+
+
 def _opens_account(text: str, span: Span) -> bool:
     """Whether an account begins of how the result was reached."""
     return any(opening.match(text, *span) for opening in (_HEADED, _FIRST, _BEGUN))
 
 
-def _is_given(text: str, sentence: _Sentence, value: Value) -> bool:
-    """Whether nothing stands between the value and the verb or sign that gives it."""
-    left = text[max(sentence.start, value.start - _WORDS) : value.start].rstrip(_MARKUP)
-    return not left or _GIVES.search(left) is not None
-
-
-def _is_named(text: str, value: Value) -> bool:
-    """Whether the value is called the answer, the result or the sum."""
-    return _NAMED.search(text, max(0, value.start - _WORDS), value.start) is not None
-
-
-def _contradicts(text: str, sentence: _Sentence, result: Value) -> bool:
+def _contradicts(text: str, sentence: Sentence, result: Value) -> bool:
     """Whether a check comes to another value that is nearly the result, and so rejects it."""
     told = sentence.counted | {value.value for value in sentence.free}
     if result.value in told or _CHECK.match(text, sentence.start, sentence.end) is None:
@@ -267,7 +205,7 @@ def _is_near(a: str, b: str) -> bool:
     return len(a) == len(b) > _SHORT and 0 < 2 * unlike <= len(a)
 
 
-def _is_remark(text: str, sentence: _Sentence, result: Value, *, final: bool) -> bool:
+def _is_remark(text: str, sentence: Sentence, result: Value, *, final: bool) -> bool:
     """Whether a sentence notes something, tells of an error, of a digit, or of time and effort."""
     span = sentence.start, sentence.end
     if final or _SUPPOSED.match(text, *span):
@@ -278,62 +216,13 @@ def _is_remark(text: str, sentence: _Sentence, result: Value, *, final: bool) ->
         return True
     if not sentence.free:
         return False
-    if _DIGIT.search(text, *span) and all(
+    if _DIGIT.search(text, *span) and any(
         len(value.value) < len(result.value) for value in sentence.free
     ):
         return True
     return all(
         _DURATION.match(text, value.end, value.end + _LOOK) for value in sentence.free
     ) and not _DURATION.match(text, result.end, result.end + _LOOK)
-
-
-def _stated_in(text: str, sentence: _Sentence) -> Value | None:
-    """The value that the sentence gives, the first that is called a result before the others."""
-    if sentence.free and _adds_up(text, sentence.free):
-        return sentence.free[0]
-    for value in sentence.free:
-        if _is_result(text, sentence, value):
-            return value
-    stated = [value for value in sentence.free if is_stated(text, value)]
-    return stated[-1] if stated else None
-
-
-def _adds_up(text: str, listing: tuple[Value, ...]) -> bool:
-    """Whether the first value is listed as the sum of the others: `42 pears: 17 big, 25 small`."""
-    whole, *parts = (value.value for value in listing)
-    if len(parts) < _SHORT or not all(v.isdecimal() and len(v) < _LOOK for v in (whole, *parts)):
-        return False
-    between = text[listing[0].end : listing[1].start]
-    listed = len(between) < _WORDS and _LISTED.search(between) is not None
-    return listed and same(whole, str(sum(Fraction(part) for part in parts)))
-
-
-def _is_result(text: str, sentence: _Sentence, value: Value) -> bool:
-    """Whether a sentence gives the value as that of a result, not of some quantity on the way."""
-    lo, hi = sentence.start, sentence.end
-    if sentence.free == (value,) and not sentence.counted and alone(text, lo, hi):
-        return True
-    left = text[max(lo, value.start - _WORDS) : value.start]
-    if not left.strip(_MARKUP):  # the sentence opens with it
-        return _SET_OFF.match(text, value.end, min(hi, value.end + _WORDS)) is not None
-    return _RESULT.search(left) is not None and is_stated(text, value)
-
-
-def _appended(text: str, value: Value, sentence: _Sentence) -> Iterator[Span]:
-    """What follows a result in its own sentence: a reason, a listing, a parenthesis."""
-    near = min(sentence.end, value.end + _WORDS)
-    more = _AFTER.match(text, value.end, near)
-    if more is None and value == sentence.free[0]:
-        more = _LISTING.match(text, value.end, near)
-    if more is None and value.value in sentence.counted:
-        more = _REUSED.match(text, value.end, sentence.end)
-    end = sentence.end
-    if more or (value == sentence.free[0] and _adds_up(text, sentence.free)):
-        closes = _CLOSES.search(text, value.end, sentence.end)
-        yield value.end, closes.start() if closes else sentence.end
-        end = value.end
-    for parenthesis in _PARENTHESIS.finditer(text, value.end, end):
-        yield parenthesis.span()
 
 
 def _is_heading(text: str, lo: int, hi: int) -> bool:

@@ -90,12 +90,15 @@ _BODY = re.compile(
     re.IGNORECASE,
 )
 _MESSAGE = re.compile(
-    r"\s*\[?(?:[A-Za-z]*(?:Error|ERROR|Exception)\b|error\b|Traceback\b|HTTP\b|[45]\d\d\s[A-Z][a-z]+"
+    r"\s*\[?(?:[A-Za-z]*(?:Error|ERROR|Exception)\b|error\b|Traceback\b|HTTP\b"
+    r"|[45]\d\d\s[A-Z][a-z]+"
     r"|\[?truncated\b)"
 )
 _TOLD = re.compile(
-    r"\b(?:rate limit|too many requests|tim(?:ed|e)[ -]?out|quota|overloaded|internal server error"
-    r"|bad gateway|gateway time-?out|service unavailable|context (?:length|window)|maximum context"
+    r"\b(?:rate limit|too many requests|tim(?:ed|e)[ -]?out|quota|overloaded"
+    r"|internal (?:server )?error"
+    r"|bad (?:gateway|request)|gateway time-?out|service unavailable|context (?:length|window)"
+    r"|maximum context"
     r"|(?:retry|try again|retrying) (?:after|in) \d|an error occurred"
     r"|(?:status|error) code|(?:re)?connect error|request failed"
     r"|connection (?:refused|reset"

@@ -43,7 +43,7 @@ _TEXT = (
     r"|conclusion|response|attempt|claim|analysis|explanation|work(?:ing)?|trace|result|output"
     r"|statement|message)"
 )
-_AMOUNT = r"(?:sum|total|value|figure|number|product|difference|digits?|line)"
+_AMOUNT = r"(?:sum|total|value|figure|number|product|difference|line)"
 _SAID = (
     r"(?:said|say|says|stat(?:ed|es)|claim(?:ed|s)|wrote|writes|gave|got|had|concluded|concludes"
     r"|mentioned|computed|calculated|obtained|found|thought|answered|made|put|arrived)"
@@ -84,22 +84,27 @@ _TURN = re.compile(
     r"|\b(?:the|my)\s(?:correct|right|true|actual|real|new|proper)\b"
     r"|[,:)]\s?(?:it|that)(?:[’']s| is| equals)\b|[,:)]\s?(?:actually|in fact)\b"
     r"|[,:)]\s?(?:and )?I (?:get|find|found|got|obtain|compute|calculate|have)\b"
-    r"|可知|可得|得知|[，,]\s?(?:但|正确|应|所以|实际|而|因此|其实|不过)|应(?:该|当)?(?:为|是)|是(?:正确|对)的",
+    r"|(?:有误|错误|有错|不对|是错的)[，：,:]|可知|可得|得知|[，,]\s?(?:但|正确|应|所以|实际|而|因此|其实|不过)|应(?:该|当)?(?:为|是)"
+    r"|是(?:正确|对)的",
     re.IGNORECASE,
 )
 _BESIDE = re.compile(  # what leads a phrase in that says what the reply looked at
-    r"\b(?:based on|from|after|upon|following|using|given|agree\w* with|confirm\w*"
-    r"|(?:check|review|verifi|examin|re-?read|retrac|follow)ed|[a-z]+ing(?: at| through| over| to)?"
-    r"|(?:\A|[.!?\n] ?)\w+ing\b[^,.;\d]{0,40} (?:in|of|from|by)|as (?:\w+ )?(?:in|by|from))\s"
+    r"\b(?:based on|from|after|upon|following|using|given|agree\w* with|same \w+ as|confirm\w*"
+    r"|(?:check|review|verifi|examin|re-?read|retrac|follow)ed|[a-z]+ing(?: (?:at|through|over|to"
+    r"|on))?"
+    r"|(?:\A|[.!?\n] ?)With|(?:\A|[.!?\n] ?)\w+ing\b[^,.;\d]{0,40} (?:in|of|from|by)"
+    r"|as (?:\w+ )?(?:in|by|from))\s"
     r"(?:(?:the|my|your|this|our|its)\s)?(?:steps in the )?\Z",
     re.IGNORECASE,
 )
 _CONCEDED = re.compile(
-    r"\b(?:although|though|while|whereas|despite|unlike|contrary to|in contrast to|regardless of)\b"
+    r"\b(?:although|though|while|whereas|despite|unlike|contrary to|in contrast to|regardless of"
+    r"|ignoring|disregarding|(?:independent|regardless)(?:ly)? of|(?:setting|leaving) aside"
+    r"|without (?:relying on|using|following|trusting))\b"
     r"[^,.;\n]{0,24}\Z|(?:虽然|尽管)[^，。\n]{0,8}\Z",
     re.IGNORECASE,
 )
-_COMMA = re.compile(r"[,，]\s?(?!which|that|who|\d)")
+_COMMA = re.compile(r"[,，:：]\s?(?!which|that|who)")
 _BASED = re.compile(r"\bbased on\b[^,.;\d]{0,40}\Z", re.IGNORECASE)
 _PHRASE_END = re.compile(r"[^,.;:\d]{0,48}(?:[,，:](?!\s*which)|\band\b)")
 _AFTERWARDS = re.compile(  # a value, and only then whose it is
@@ -116,7 +121,8 @@ _STRUCK = re.compile(
 )
 _CROSS = re.compile(r"[❌✗✘✖🚫]")
 _WRONG_LABEL = re.compile(
-    rf"{LEAD}(?:incorrect|wrong|mistake|error|erroneous|not(?=\s?[:：])|错误|错|before|was|old|previous(?:ly)?"
+    rf"{LEAD}(?:incorrect|wrong|mistake|error|erroneous|not(?=\s?[:：])|错误|错|before|was|old"
+    rf"|previous(?:ly)?"
     r"|tampered|thought)[a-z ]{0,24}[*_`]*\s?[:：]",
     re.IGNORECASE,
 )
@@ -124,7 +130,11 @@ _NOT_BEFORE = re.compile(
     r"(?:\b(?:not|cannot|can't|isn't|wasn't|never|n't)(?: be| equal| to be| the| exactly| actually"
     r"| really| simply)*|\b(?:instead of|rather than|(?:differ|deviat)\w* (?:from|by)"
     r"|different (?:from|to)|unlike|contrary to|as opposed to|in place of|than|versus|vs\.?"
-    r"|off by|corrected from|changed from|(?:\A|[.!?\n] ?)(?:change|replace|correct(?= the))"
+    r"|(?<=[(（])(?:it )?(?:was|previously|originally|formerly|before|earlier|not)"
+    r"|(?:off|less|more|high|low|wrong|incorrect|larger|smaller|greater)\b[^.;]{0,40}\bby"
+    r"|not (?:\w+ )?(?:convinced|sure|certain)(?: that| if| whether)?"
+    r"|(?:might|could|may)(?: well)? be|off by|corrected from|changed from|(?:\A"
+    r"|[.!?\n] ?)(?:change|replace|correct(?= the))"
     r"|whether|doubt(?: that)?"
     r"|(?:check|see|verify|know|sure) if|correct(?:s|ing)|replac(?:es|ing)|fix(?:es|ing))"
     r"(?: the| that| your| my)?(?: value| answer| result)?(?: of)?"
@@ -159,10 +169,12 @@ _BACK = re.compile(  # a sentence that takes back what was said before it
 
 # --- what is no value of a result at all ---
 _PLACE_BEFORE = re.compile(
-    r"(?:\bcarr(?:y|ied|ying|ies)(?: over)?(?: the| a| of)?|\bcarry\s?[=:]"
+    r"(?:\bdigits?\b[^.;,]{0,16}(?:sum|add|total)\w*(?: up)?(?: to| is)?|\bcarr(?:y|ied|ying"
+    r"|ies)(?: over)?(?: the| a| of)?|\bcarry\s?[=:]"
     r"|\bwrite(?: down)?(?: the)?"
     r"|\bborrow(?:ing)?(?: the| a)?|\bdigits?(?: (?:is|was|are|of|a|from|should be|in|place))*"
-    r"|\b(?:place|column)(?: (?:is|was|from|should be))|进位?|进)\s?[=:]?\Z",
+    r"|\b(?:place|column)(?: (?:is|was|from|should be))|进位?|进"
+    r"|\b(?:question|problem|exercise|page|page \d+ of|part|q)\s?#?\Z)\s?[=:]?\Z",
     re.IGNORECASE,
 )
 _PLACE_AFTER = re.compile(
@@ -187,9 +199,6 @@ _META = re.compile(
     rf"{LEAD}(?:tokens?|confidence|certainty|truncated)\b[^:：.\n]{{0,20}}(?:[:：=]|\d)",
     re.IGNORECASE,
 )
-_LABEL_BEFORE = re.compile(
-    r"\b(?:question|problem|exercise|page|page \d+ of|part|q)\s?#?\Z", re.IGNORECASE
-)
 _PARTS_OF = re.compile(
     r"\b(?:(?:sum|product|difference|quotient|addition|multiplication)\s(?:of|between)"
     r"|add(?:ing)?|summing|multiplying|combining)(?: the (?:two )?numbers| both)?[\s*_`$\\(]*\Z",
@@ -197,12 +206,12 @@ _PARTS_OF = re.compile(
 )
 _JOINED = re.compile(rf"{_NEAR},?\s?(?:and|with|to|plus|by|,)\s[*_`$\\(]*", re.IGNORECASE)
 _ADD_UP = re.compile(
-    rf"{_NEAR}(?<=[ *_`)])(?:\w+\s)?(?:add(?:s|ed)? (?:up )?to|sums? (?:up )?to|add up|combined"
+    rf"{_NEAR}(?<=[ *_`)])(?:\w+\s)?(?:add(?:s|ed)? (?:up )?to|sums? (?:up )?to|add up|come to"
+    rf"|make|combined"
     r"|together|are added|in all make)\b",
     re.IGNORECASE,
 )
-_NOT_NEWLINE = re.compile(r"[^\n]+")
-_LINE = re.compile(r"[^\n]+")
+_NOT_NEWLINE = re.compile(r"[^\n]")
 
 
 def own_words(text: str) -> str:
@@ -220,13 +229,9 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
     for lo, hi in spans:
         if hi > at:
             start = max(lo, at)
-            parts += (text[at:start], _NOT_NEWLINE.sub(_spaces, text[start:hi]))
+            parts += (text[at:start], _NOT_NEWLINE.sub(" ", text[start:hi]))
             at = hi
     return "".join((*parts, text[at:])) if parts else text
-
-
-def _spaces(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def sentences(text: str) -> Iterator[Span]:
@@ -242,8 +247,7 @@ def sentences(text: str) -> Iterator[Span]:
 
 def _crossed(text: str) -> Iterator[Span]:
     """Lines that are crossed out or labelled as wrong."""
-    for line in _LINE.finditer(text):
-        lo, hi = line.span()
+    for lo, hi in sentences(text):
         if _WRONG_LABEL.match(text, lo, hi) or _CROSS.search(text, lo, hi):
             yield lo, hi
 
@@ -318,9 +322,7 @@ def _is_passed_over(text: str, value: Value) -> bool:
 def _is_no_result(text: str, value: Value) -> bool:
     """Whether it is a carry, a digit in its place, the number of a page, or a count of checks."""
     left = ahead(text, value.start)
-    if _PLACE_BEFORE.search(left) or _LABEL_BEFORE.search(left):
-        return True
-    if _PLACE_AFTER.match(text, value.end, value.end + _LOOK):
+    if _PLACE_BEFORE.search(left) or _PLACE_AFTER.match(text, value.end, value.end + _LOOK):
         return True
     counts = _TIMES.match(text, value.end, value.end + _LOOK)
     return (
