@@ -187,25 +187,20 @@ class Store:
             body = msgspec.json.encode(answer).decode()
             kind = "response" if isinstance(answer, Response) else "failure"
             rows.append((request.key, request.body.decode(), kind, body, _digest(body)))
-        with _told(self.path, "write"):
+        # The connection commits when its block ends, and rolls back when that raises.
+        with _told(self.path, "write"), self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                at = datetime.now(UTC).isoformat(timespec="seconds")
-                number = self._db.execute(
-                    "INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows))
-                ).lastrowid
-                self._db.executemany(
-                    "INSERT OR IGNORE INTO requests VALUES (?, ?)", [row[:2] for row in rows]
-                )
-                self._db.executemany(
-                    "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
-                    [(row[0], *row[2:], number) for row in rows],
-                )
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+            at = datetime.now(UTC).isoformat(timespec="seconds")
+            number = self._db.execute(
+                "INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows))
+            ).lastrowid
+            self._db.executemany(
+                "INSERT OR IGNORE INTO requests VALUES (?, ?)", [row[:2] for row in rows]
+            )
+            self._db.executemany(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
+                [(row[0], *row[2:], number) for row in rows],
+            )
 
     def forget_failures(self, keys: Sequence[str] | None = None) -> int:
         """Drop failures (all, or those of `keys`), so that they are asked again."""
@@ -223,10 +218,9 @@ class Store:
 
     def set_meta(self, values: dict[str, str]) -> None:
         """Write `values` into `meta`, replacing what was there."""
-        with _told(self.path, "write"):
+        with _told(self.path, "write"), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
-            self._db.execute("COMMIT")
 
     def counts(self) -> Counts:
         """How many answers of each kind, and the tokens that they report."""
