@@ -11,7 +11,7 @@ is missing), confuses, adopts or resists. Each cell runs the code of
 `misled.intervals` on many data sets. It fails only where the 99 % Monte Carlo
 interval of its coverage lies wholly outside the bound (protocol, Calibration);
 then the exit code is 1. At the edge, where fewer than 10 clusters are expected
-not to adopt, R_CPT may be too wide. The error rates of McNemar's test are
+not to adopt, R_CPT can be too wide: such a cell fails, too. The error rates of McNemar's test are
 computed, not drawn. `truth`, the bounds and `verdict` serve other benches.
 """
 
@@ -78,7 +78,7 @@ def main() -> None:
         print(_line("mid-p error", f"n {n}, {flips:g} flips expected", 0.05, error, bound, word))
     counts = ", ".join(f"{count} {word}" for word, count in sorted(verdicts.items()))
     print(f"{verdicts.total()} cells: {counts}; {seeds} seeds, {time.perf_counter() - began:.0f} s")
-    sys.exit(1 if verdicts["FAIL"] else 0)
+    sys.exit(1 if verdicts["FAIL"] or verdicts["wide"] else 0)
 
 
 def cells() -> Iterator[Cell]:
@@ -149,7 +149,7 @@ def r_bounds(
 def verdict(held: int, seeds: int, bound: tuple[float, float], *, edge: bool = False) -> str:
     """FAIL where the 99 % interval (Clopper-Pearson) of the coverage lies outside the bound.
 
-    At an edge, an interval that holds the truth too often is no failure, but `wide`.
+    At an edge, an interval that holds the truth too often is `wide`, which fails, too.
     """
     low = float(betaincinv(held, seeds - held + 1, 0.005)) if held else 0.0
     high = float(betaincinv(held + 1, seeds - held, 0.995)) if held < seeds else 1.0
