@@ -9,7 +9,8 @@ import msgspec
 import polars as pl
 
 from misled.draws import Draws
-from misled.records import Record, Row
+from misled.records import Record
+from misled.rows import Row
 
 METHODS = ("baseline", "uncertainty", "contradiction", "prefix")
 # P(adopted), P(recovered) at D_T = 1 for each method; what is left is split over the rest.

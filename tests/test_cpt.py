@@ -11,7 +11,8 @@ import pytest
 from misled.engines.planted import Planted
 from misled.experiments import cpt
 from misled.plans import parse
-from misled.records import Answer, Failure, Request, Response, Row
+from misled.records import Answer, Failure, Request, Response
+from misled.rows import Row
 from misled.session import Session, prepare
 
 

@@ -17,7 +17,8 @@ import synthetic
 from misled import sheets
 from misled.errors import StoreError
 from misled.estimates import entries, frame, write
-from misled.records import OUTCOMES, Entry, Row
+from misled.records import OUTCOMES, Entry
+from misled.rows import Row
 
 GOLDEN = Path(__file__).parent / "golden" / "tables"
 R = {1: {0: 0.5, 1: 1.0}, 2: {0: 0.5, 1: 2 / 3, 2: 1.0}}

@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from misled.draws import Draws
 from misled.engines import Feed
 from misled.engines.pool import pooled
-from misled.records import Answer, Message, Request, Response, Row
+from misled.records import Answer, Message, Request, Response
+from misled.rows import Row
 
 
 def ask(text: str, lane: str = "") -> Request:

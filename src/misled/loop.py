@@ -24,7 +24,8 @@ from typing import Generic, TypeAlias, TypeVar
 
 from misled.engines import Engine
 from misled.errors import RunError
-from misled.records import Answer, Failure, Request, Response, Row
+from misled.records import Answer, Failure, Request, Response
+from misled.rows import Row
 from misled.store import Batch, Store
 
 __all__ = ["BATCH", "Frontier", "Limits", "Lookup", "Progress", "run"]

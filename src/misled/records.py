@@ -37,7 +37,6 @@ __all__ = [
     "Request",
     "Response",
     "Role",
-    "Row",
     "Sampling",
     "Step",
     "Usage",
@@ -88,10 +87,14 @@ class Message(Record, frozen=True, omit_defaults=True):
 
 
 class Prefill(Record, frozen=True, omit_defaults=True):
-    """Text that the model has to continue, in its answer or in its thinking."""
+    """Text that the model has to continue, in its answer or in its thinking.
+
+    `closed` thinking is over: the model goes on with its answer.
+    """
 
     field: Literal["content", "thinking"]
     text: str
+    closed: bool = False
 
 
 class Sampling(Record, frozen=True, omit_defaults=True):
@@ -257,56 +260,6 @@ class Graded(Record, frozen=True):
     r_cpt: float | None = None
     r_hamming: float | None = None
     flags: tuple[str, ...] = ()
-
-
-class Row(Record, frozen=True):
-    """One graded trial of study A.
-
-    `arm`: source (the chain's origin), gate (the target alone), tampered, and
-    the controls clean and again, which are graded against the tampered result
-    of the trial they are paired with (so one reply of theirs gives a row per
-    cell). `mode` names the generation mode that gate, `again` and probe share.
-    """
-
-    arm: str
-    problem: str
-    set: str
-    cluster: str
-    target: str
-    source: str
-    mode: str
-    gold: str
-    outcome: str
-    sample: int = 0
-    feed: str | None = None
-    attribution: str | None = None
-    method: str | None = None
-    structure: str | None = None
-    channel: str | None = None
-    perturbation: str | None = None
-    scope: str | None = None
-    place: str | None = None
-    d_t: int | None = None
-    tampered: str | None = None
-    request: str | None = None
-    reason: str | None = None
-    value: str | None = None
-    n_adopted: int | None = None
-    n_wrong: int | None = None
-    r_cpt: float | None = None
-    r_hamming: float | None = None
-    flags: tuple[str, ...] = ()
-    occurrences: int | None = None
-    unreached: int | None = None
-    w_left: int | None = None
-    relative_error: float | None = None
-    congruent_mod_9: bool | None = None
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    completion_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    seconds: float | None = None
-    attempts: int | None = None
 
 
 class Estimate(Record, frozen=True):

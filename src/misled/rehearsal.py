@@ -15,7 +15,8 @@ import msgspec
 
 from misled.engines.planted import Planted
 from misled.experiments import cpt
-from misled.records import Answer, Request, Row
+from misled.records import Answer, Request
+from misled.rows import Row
 from misled.session import Session
 
 __all__ = ["first_prompts"]

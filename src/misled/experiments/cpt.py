@@ -39,8 +39,8 @@ from misled.records import (
     Record,
     Request,
     Response,
-    Row,
 )
+from misled.rows import Row
 
 __all__ = ["Condition", "Study", "Unit", "conditions", "units", "walk"]
 
