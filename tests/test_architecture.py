@@ -19,7 +19,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "rows", "numbers", "numerals", "values"),
-    *("problems", "roles", "chains", "refusals", "remarks", "statements", "claims", "answers"),
+    *("words", "problems", "roles", "chains", "refusals", "remarks"),
+    *("statements", "claims", "answers"),
     *(
         "results",
         "perturbations",

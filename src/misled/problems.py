@@ -22,12 +22,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from misled.draws import Draws
 from misled.errors import UserError, nearest
 from misled.records import Problem, Record
+from misled.words import LEVELS, draw, templates
 
-__all__ = ["PROBLEM_SETS", "ProblemSet", "Reject", "load"]
+__all__ = ["PROBLEM_SETS", "ProblemSet", "Reject", "load", "objects", "problem", "text"]
 
 MAX_DIGITS = 1000  # per operand; Python turns no integer of over 4,300 digits into text
 
@@ -156,41 +158,77 @@ def _problem(spec: str, i: int, sign: str, a: int, b: int) -> Problem:
     )
 
 
+# --- words -----------------------------------------------------------------------------------
+
+
+def _word(size: str, n: int | None, seed: int) -> Iterator[Problem]:
+    """Word problems of a level, the templates in turn; the template is the cluster [A §4.1].
+
+    Problem j of a template is the same whatever other templates there are.
+    """
+    if size not in ("", *map(str, LEVELS)):
+        raise UserError(
+            f"word:{size}: the levels are {LEVELS[0]} to {LEVELS[-1]}, "
+            "with operands of about 10^level, as in word:6"
+        )
+    level = int(size or LEVELS[-1])
+    spec = f"word:{level}"
+    if n is None:
+        raise UserError(f"{spec} has no end; say how many problems with --n")
+    names = sorted(templates(), key=lambda name: Draws(seed, spec, name, "order").unit())
+    streams = [draw(name, level, seed) for name in names]
+    for i in range(n):
+        j, place = divmod(i, len(names))
+        question, gold = next(streams[place])
+        name = names[place]
+        yield Problem(f"{name}-{j}", spec, question, (gold,), cluster=name)
+
+
 # --- files -----------------------------------------------------------------------------------
 
 
 def _file(path: str, n: int | None, seed: int) -> Iterator[Problem | Reject]:  # noqa: ARG001
     """The problems of a JSONL file, in its order; every line that is none is a reject."""
+    for index, line, record in objects(path):
+        found = record if isinstance(record, Reject) else problem(f"file:{path}", index, record)
+        yield replace(found, line=line) if isinstance(found, Reject) else found
+
+
+def objects(path: str) -> Iterator[tuple[int, int, dict[str, Any] | Reject]]:
+    """The JSON objects of a JSONL file with their 0-based index and their line.
+
+    A line that is none, or has the id of an earlier one, is a reject.
+    """
     seen: set[str] = set()
     for index, (line, text) in enumerate(_lines(path)):
-        found = _record(f"file:{path}", index, line, text)
-        if isinstance(found, Problem):
-            if found.id in seen:
-                found = Reject(index, line, found.id, f"the id {found.id!r} was there before")
-            else:
-                seen.add(found.id)
-        yield found
+        try:
+            record = msgspec.json.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            yield index, line, Reject(index, line, None, f"no JSON: {error}")
+            continue
+        if not isinstance(record, dict):
+            yield index, line, Reject(index, line, None, "not an object with question and gold")
+            continue
+        name = str(index) if record.get("id") is None else str(record["id"])
+        if name in seen:
+            record = Reject(index, line, name, f"the id {name!r} was there before")
+        seen.add(name)
+        yield index, line, record
 
 
-def _record(spec: str, index: int, line: int, text: bytes) -> Problem | Reject:
+def problem(spec: str, index: int, record: dict[str, Any]) -> Problem | Reject:
+    """The problem that an object of a file states; a reject has no line yet."""
+    name = None
     try:
-        record = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Reject(index, line, None, f"no JSON: {error}")
-    if not isinstance(record, dict):
-        return Reject(index, line, None, "not an object with question and gold")
-    try:
-        name = _text(record, "id") if record.get("id") is not None else str(index)
+        name = text(record, "id") if record.get("id") is not None else str(index)
+        question, gold = text(record, "question"), _golds(record)
     except ValueError as error:
-        return Reject(index, line, None, str(error))
-    try:
-        question, gold = _text(record, "question"), _golds(record)
-    except ValueError as error:
-        return Reject(index, line, name, str(error))
+        return Reject(index, -1, name, str(error))
     return Problem(id=name, set=spec, question=question, gold=gold, cluster=f"{spec}/{name}")
 
 
-def _text(record: dict[str, Any], key: str) -> str:
+def text(record: dict[str, Any], key: str) -> str:
+    """The text of a field, an integer id spelled out; ValueError where it has none."""
     value = record.get(key)
     if key == "id" and type(value) is int:
         return str(value)
@@ -219,6 +257,7 @@ PROBLEM_SETS: dict[str, ProblemSet] = {
     "addition": _addition,
     "multiplication": _multiplication,
     "small": _small,
+    "word": _word,
     "file": _file,
 }
 
