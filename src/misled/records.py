@@ -223,7 +223,8 @@ class Edited(Record, frozen=True):
     `result` is the chain's own final value and `tampered` what it says now,
     both canonical. `places` are the indices into the result's digits that
     changed. `unreached` counts places in scope that cannot take the change;
-    `w_left` occurrences of `result` that the text still holds.
+    `w_left` occurrences of `result` that the text still holds; `deleted` those
+    places of a tampering that a structure took away, which are in no edit.
     """
 
     text: str
@@ -233,6 +234,7 @@ class Edited(Record, frozen=True):
     places: tuple[int, ...] = ()
     unreached: int = 0
     w_left: int = 0
+    deleted: int = 0
 
 
 class NotApplicable(Record, frozen=True):
@@ -278,7 +280,11 @@ class Estimate(Record, frozen=True):
 
 
 class Entry(Record, frozen=True):
-    """One line of a table: an estimate, the cell it belongs to, what was left out."""
+    """One line of a table: an estimate, the cell it belongs to, what was left out.
+
+    `p` is of a test against 0, two-sided; `p_adjusted` is Holm's, where the
+    test belongs to a family that was fixed in advance.
+    """
 
     table: str
     study: str
@@ -291,3 +297,5 @@ class Entry(Record, frozen=True):
     clusters: int
     method: str
     left_out: dict[str, int]
+    p: float | None = None
+    p_adjusted: float | None = None
