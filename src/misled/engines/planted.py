@@ -25,12 +25,14 @@ import msgspec
 from misled import prompts as words
 from misled.draws import Draws
 from misled.engines import Feed, planted_profile
-from misled.engines.planted_chain import Task, adopting, alone, confused, recovering, stopping
+from misled.engines.planted_chain import adopting, alone, confused, recovering, stopping
 from misled.engines.planted_profile import Solver
+from misled.engines.planted_ways import Exercise, Story, Task
 from misled.errors import UserError
 from misled.perturbations import result_of
 from misled.prompts import Prompts
 from misled.records import Answer, Chain, Failure, Record, Request, Response, Usage
+from misled.words import worked
 
 __all__ = ["Planted"]
 
@@ -38,6 +40,7 @@ BATCH = 512
 SECONDS = 0.3  # before the first token
 TOKENS_PER_SECOND = 80
 
+_SIGNS = {"+": "+", "-": "-", "*": "×", "/": "÷", "//": "÷", "x": "×", "×": "×"}
 _TASK = re.compile(r"[^0-9\n]*([0-9]{1,1000}) ?([+×x*]) ?([0-9]{1,1000})[^0-9\n]*")
 
 
@@ -45,7 +48,7 @@ class _Read(Record, frozen=True):
     """What a request says: the task, and of a probe its method and the chain's result."""
 
     question: str
-    task: Task
+    task: Exercise
     method: str | None = None
     seen: str | None = None
 
@@ -98,7 +101,7 @@ def _read(prompts: Prompts, request: Request) -> _Read | str:
         return _handed(probe, prefixed=prefill is not None)
     question = words.question_of(prompts, text)
     if question is None or (task := _task(question)) is None:
-        return "sees neither a sum or product alone nor a filter of its prompts"
+        return "sees neither a sum or product alone nor a filter of its prompts nor a bundled word problem"
     return _Read(question, task)
 
 
@@ -106,7 +109,7 @@ def _handed(probe: words.Recognised, *, prefixed: bool) -> _Read | str:
     if prefixed and probe.filter != "contradiction":
         return f"sees an output prefix after the filter {probe.filter}, which is no method"
     if (task := _task(probe.question)) is None:
-        return "sees a filter, but before it no sum or product to solve"
+        return "sees a filter, but before it no sum or product to solve nor a bundled word problem"
     seen = _stated(probe.chain)
     if seen is None:
         return "finds no result that is a whole number in the chain it was handed"
@@ -114,12 +117,15 @@ def _handed(probe: words.Recognised, *, prefixed: bool) -> _Read | str:
 
 
 @lru_cache(maxsize=4096)
-def _task(question: str) -> Task | None:
-    """The one sum or product of whole numbers in a line that holds no other number."""
-    if (found := _TASK.fullmatch(question)) is None:
+def _task(question: str) -> Exercise | None:
+    """The one sum or product in a line with no other number, or a word problem of the templates."""
+    if found := _TASK.fullmatch(question):
+        a, sign, b = found.groups()
+        return Task(int(a), _SIGNS[sign], int(b))
+    steps = worked(question)
+    if not steps:
         return None
-    a, sign, b = found.groups()
-    return Task(int(a), "+" if sign == "+" else "×", int(b))
+    return Story(tuple((step.name, Task(step.a, _SIGNS[step.sign], step.b)) for step in steps))
 
 
 @lru_cache(maxsize=1024)
