@@ -18,7 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
-    *("errors", "draws", "records", "rows", "numbers", "numerals", "values"),
+    *("errors", "draws", "records", "rows", "tokens", "numbers", "numerals", "values"),
     *("words", "problems", "roles", "chains", "refusals", "remarks"),
     *("statements", "claims", "answers"),
     *(
@@ -37,7 +37,17 @@ LAYERS = (
 )
 PURE = LAYERS[: LAYERS.index("models")]
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "socket", "subprocess", "datetime"}
-HEAVY = {"aiohttp", "jinja2", "matplotlib", "polars", "rich", "scipy", "xllamacpp", "uvloop"}
+HEAVY = {
+    "aiohttp",
+    "bpe_openai",
+    "jinja2",
+    "matplotlib",
+    "polars",
+    "rich",
+    "scipy",
+    "xllamacpp",
+    "uvloop",
+}
 
 
 def layer(path: Path) -> str:
