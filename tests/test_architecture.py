@@ -29,6 +29,7 @@ LAYERS = (
         "contracts",
         "intervals",
         "stats",
+        "batches",
         "wire",
     ),
     *("models", "plans", "store", "ledger", "engines", "experiments", "loop", "trials", "sheets"),

@@ -14,6 +14,9 @@ Knows nothing about outcomes, arms or tables; how limits are computed is in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr
@@ -22,7 +25,20 @@ from misled import intervals
 from misled.intervals import LEVEL, Array, Limits, Trials
 from misled.records import Estimate, Record
 
-__all__ = ["McNemar", "holm", "mcnemar", "mean", "median", "mid_p", "paired", "r_cpt", "rate"]
+__all__ = [
+    "NOTHING",
+    "McNemar",
+    "estimates",
+    "holm",
+    "mcnemar",
+    "mean",
+    "median",
+    "mid_p",
+    "paired",
+    "r_cpt",
+    "rate",
+    "t_method",
+]
 
 FEWEST_CLUSTERS = 10  # below it, no interval is claimed
 FEW_CLUSTERS = 20  # below it, a t interval says so
@@ -48,7 +64,7 @@ def rate(
     if not np.isin(trials.values, (0, 1)).all():
         raise ValueError("a hit is 0 or 1")
     if not trials.values.size:
-        return _NOTHING
+        return NOTHING
     single = intervals.is_single(trials)[0]
     return _estimate(intervals.rate(trials), trials, "Wilson" if single else "Wilson at n_eff")
 
@@ -62,7 +78,7 @@ def r_cpt(
     if not (resisted_or_adopted | (trials.values == 2)).all():
         raise ValueError("an r is in [.5, 1], or 2")
     if not trials.values.size:
-        return _NOTHING
+        return NOTHING
     return _estimate(intervals.r_cpt(trials), trials, "MOVER")
 
 
@@ -78,7 +94,7 @@ def paired(
     pair = np.stack([np.asarray(first, np.float64), np.asarray(second, np.float64)])
     trials = _sorted(pair[0] - pair[1], clusters, None)
     if not trials.values.size:
-        return _NOTHING
+        return NOTHING
     if np.isin(pair, (0, 1)).all() and intervals.is_single(trials)[0]:
         return _estimate(intervals.bonett_price(trials), trials, "Bonett-Price")
     if np.abs(trials.values).max() > span + 1e-9:
@@ -92,7 +108,7 @@ def mean(
     """The mean of a quantity without bounds, such as tokens: t on cluster means."""
     trials = _sorted(values, clusters, weights)
     if not trials.values.size:
-        return _NOTHING
+        return NOTHING
     return _by_t(trials, np.inf)
 
 
@@ -103,7 +119,7 @@ def median(values: npt.ArrayLike, clusters: npt.ArrayLike) -> Estimate:
     """
     trials = _sorted(values, clusters, None)
     if not trials.values.size:
-        return _NOTHING
+        return NOTHING
     ordered = np.sort(trials.values[0])
     middle = np.median(ordered)
     # A tie counts half on either side, so that the share below the median is 1/2.
@@ -145,7 +161,7 @@ def holm(p: npt.ArrayLike) -> Array:
     return adjusted
 
 
-_NOTHING = Estimate(None, None, None, 0, 0, "none: no trials")
+NOTHING = Estimate(None, None, None, 0, 0, "none: no trials")
 
 
 def _sorted(
@@ -165,20 +181,36 @@ def _sorted(
 
 
 def _by_t(trials: Trials, span: float) -> Estimate:
-    method = "t on cluster means"
-    if np.isfinite(span) and intervals.agree(trials)[0]:
-        method += " and two more"
-    if trials.starts.size < FEW_CLUSTERS:
-        method += f", under {FEW_CLUSTERS} clusters"
+    few = bool(np.isfinite(span) and intervals.agree(trials)[0])
+    method = t_method(trials.starts.size, few=few)
     return _estimate(intervals.difference(trials, span), trials, method)
 
 
+def t_method(clusters: int, *, few: bool) -> str:
+    """How a t interval was made; `few` clusters departed from the others."""
+    method = "t on cluster means" + (" and two more" if few else "")
+    return method + (f", under {FEW_CLUSTERS} clusters" if clusters < FEW_CLUSTERS else "")
+
+
 def _estimate(limits: Limits, trials: Trials, method: str) -> Estimate:
-    """The estimate, without limits where none can be claimed."""
-    value, low, high = (float(end[0]) for end in limits)
-    n, clusters = trials.values.size, trials.starts.size
+    """The estimate of one data set."""
+    return estimates(limits, trials, [method])[0]
+
+
+def estimates(limits: Limits, trials: Trials, methods: Sequence[str]) -> list[Estimate]:
+    """One for each data set, without limits where none can be claimed."""
+    held = trials.weights > 0
+    clusters = np.add.reduceat(held, trials.starts, 1, np.int64) > 0
+    lines = zip(*limits, held.sum(1), clusters.sum(1), methods, strict=True)
+    return [_line(*map(float, line[:3]), *map(int, line[3:5]), line[5]) for line in lines]
+
+
+def _line(*line: Any) -> Estimate:
+    value, low, high, n, clusters, method = line
     if clusters < FEWEST_CLUSTERS:
-        return Estimate(value, None, None, n, clusters, f"none: under {FEWEST_CLUSTERS} clusters")
-    if high - low <= 1e-9 * max(1.0, abs(value)):
-        return Estimate(value, None, None, n, clusters, "none: no variation")
-    return Estimate(value, min(low, value), max(high, value), n, clusters, method)
+        low, high, method = None, None, f"none: under {FEWEST_CLUSTERS} clusters"
+    elif high - low <= 1e-9 * max(1.0, abs(value)):
+        low, high, method = None, None, "none: no variation"
+    else:
+        low, high = min(low, value), max(high, value)
+    return Estimate(value, low, high, n, clusters, method)
