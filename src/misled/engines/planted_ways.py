@@ -121,9 +121,11 @@ def _fitting(task: Task) -> Sequence[Callable[[Task, str, Spelled], list[str]]]:
 
 
 def _equation(task: Task, value: str, spell: Spelled) -> str:
-    if task.sign == "÷" and task.a % task.b:
-        return f"{left(task, spell)} gives {spell(int(value))} and a remainder"
-    return f"{left(task, spell)} = {spell(int(value))}"
+    return f"{left(task, spell)} = {spell(int(value))}{_remainder(task)}"
+
+
+def _remainder(task: Task) -> str:
+    return " and a remainder" if task.sign == "÷" and task.a % task.b else ""
 
 
 def _columns(task: Task, value: str, spell: Spelled) -> list[str]:
@@ -226,13 +228,17 @@ def _in_order(story: Story, value: str, spell: Spelled) -> list[str]:
 
 
 def _in_pieces(story: Story, value: str, spell: Spelled) -> list[str]:
-    """The second operand of each step in two parts, where that makes it easier."""
+    """The second operand of each step in two parts, where that is easier."""
     lines = []
     for name, task, shown in _shown(story, value):
-        if task.sign == "÷" or not _parts(task.b)[1]:
-            lines.append(f"The {name} again: {_equation(task, shown, spell)}.")
+        lines.append(f"Now the {name}.")
+        if task.sign == "÷":
+            terms = f"{spell(task.a)} by {spell(task.b)}"
+            lines.append(f"Dividing {terms} gives {spell(int(shown))}{_remainder(task)}.")
+        elif _parts(task.b)[1]:
+            lines += _halves(task, shown, spell)
         else:
-            lines += [f"Now the {name}.", *_halves(task, shown, spell)]
+            lines.append(f"{_equation(task, shown, spell)}.")
     return lines
 
 
