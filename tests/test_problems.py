@@ -46,7 +46,7 @@ def test_operands_have_the_asked_digit_counts_and_gold_is_their_result(
             assert problem.gold == (str(a + b if sign == "+" else a * b),)
 
 
-@pytest.mark.parametrize("spec", ["addition:15+13", "multiplication:8x7", "small"])
+@pytest.mark.parametrize("spec", ["addition:15+13", "multiplication:8x7", "small", "word:6"])
 def test_asking_for_more_keeps_the_problems_there_are_and_another_seed_changes_them(
     spec: str,
 ) -> None:
@@ -69,6 +69,7 @@ def test_a_seeded_problem_never_changes() -> None:
 def test_the_size_of_the_paper_is_the_default() -> None:
     assert problems("addition", 3) == problems("addition:15+13", 3)
     assert problems("multiplication", 3) == problems("multiplication:8x7", 3)
+    assert problems("word", 3) == problems("word:6", 3)
 
 
 def test_a_set_can_be_drawn_to_its_last_problem_without_a_duplicate() -> None:
@@ -89,7 +90,7 @@ def test_small_holds_57_problems_whose_two_digit_result_is_no_operand() -> None:
         load("small", 58, 0)
 
 
-@pytest.mark.parametrize("spec", ["addition:15+13", "multiplication:8x7", "small"])
+@pytest.mark.parametrize("spec", ["addition:15+13", "multiplication:8x7", "small", "word:6"])
 def test_the_grader_accepts_every_gold(spec: str) -> None:
     for problem in problems(spec, 50):
         assert grade(problem.gold[0], problem.gold[0]).outcome == "recovered"
@@ -105,7 +106,12 @@ def test_the_grader_accepts_every_gold(spec: str) -> None:
         ("multiplication:8", 1, "multiplication:8x7"),
         ("multiplication:٨x٧", 1, "give the digit counts"),
         ("small:3", 1, "small takes no size"),
+        ("word:7", 1, "word:7: the levels are 1 to 6.*as in word:6"),
+        ("word:0", 1, "the levels are 1 to 6"),
+        ("word:06", 1, "the levels are 1 to 6"),
+        ("word:six", 1, "the levels are 1 to 6"),
         ("addition:15+13", None, "say how many problems with --n"),
+        ("word:6", None, "say how many problems with --n"),
         ("addition:15+13", 0, "give at least 1"),
         ("file:", 1, "give a path"),
         ("file:no/such.jsonl", 1, "cannot read no/such.jsonl: No such file"),

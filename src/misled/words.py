@@ -82,7 +82,10 @@ def draw(name: str, level: int, seed: int) -> Iterator[tuple[str, str]]:
             if answer is not None and tuple(numbers.values()) not in seen:
                 break
         else:
-            raise UserError(f"word:{level} has only {len(seen)} different problems of {name!r}")
+            raise UserError(
+                f"word:{level} has only {len(seen)} different problems of {name!r}; "
+                "ask for fewer or for a higher level"
+            )
         seen.add(tuple(numbers.values()))
         spelled = {name: f"{number:,}" for name, number in numbers.items()}
         words = spelled | _words(template, Draws(*key, "words"))
