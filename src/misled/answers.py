@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from misled.claims import own, turns
+from misled.claims import last_mark, own, turns
 from misled.numbers import Number, numbers
 from misled.records import Record
 from misled.refusals import is_error
@@ -140,12 +140,18 @@ def _final(text: str) -> Found | None:
     bare = None if failed else alone(text, 0, len(text))
     if bare:
         return bare
-    said, broken = own(text), is_broken(text)
+    start = last_mark(text)  # what stands before it seldom counts
+    return (start and _last(text, start)) or _last(text)
+
+
+def _last(text: str, start: int = 0) -> Found | None:
+    """What the last part of `text[start:]` says; one that begins before `start`, by its marks."""
+    said, broken = own(text[start:], answered=start > 0), is_broken(text)
     starts = turns(said)
     for lo, hi in reversed(list(zip([0, *starts], [*starts, len(said)], strict=True))):
         part = said[lo:hi]
         found = next(marked(part), None)
-        if found is None and not broken:
+        if found is None and not broken and (lo or not start):
             found = alone(part, 0, len(part)) or concluded(part, 0, len(part))
         if found:
             return found

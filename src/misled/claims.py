@@ -16,11 +16,11 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from misled.remarks import LEAD, blanked, own_words
+from misled.remarks import LEAD, blanked, own_words, sentences
 from misled.statements import Sentence, appended, given, is_given, is_named, is_result, told
 from misled.values import CLOSE, Value, alone, is_stated
 
-__all__ = ["own", "turns"]
+__all__ = ["last_mark", "own", "turns"]
 
 Span: TypeAlias = tuple[int, int]
 
@@ -107,15 +107,26 @@ def turns(text: str) -> list[int]:
     return [match.start() for match in _BETTER.finditer(text)]
 
 
-def own(text: str) -> str:
-    """The text with blanks for all that is not about its own result; offsets are kept."""
+def last_mark(text: str) -> int:
+    """Where the last sentence begins that calls a value final, or 0; 0 for one that supposes."""
+    for lo, hi in reversed(list(sentences(text))):
+        if _MARKS.search(text, lo, hi):
+            return 0 if _SUPPOSED.match(text, lo, hi) else lo
+    return 0
+
+
+def own(text: str, *, answered: bool = False) -> str:
+    """The text with blanks for all that is not about its own result; offsets are kept.
+
+    `answered` says that values were told before the text begins.
+    """
     start = text.find("\n", len(text) - _REACH) if len(text) > _REACH else 0
     start = start if start >= 0 else len(text) - _REACH
     said = own_words(text[start:])
-    return text[:start] + blanked(said, _asides(said))
+    return text[:start] + blanked(said, _asides(said, answered=answered))
 
 
-def _asides(text: str) -> list[Span]:
+def _asides(text: str, *, answered: bool) -> list[Span]:
     """What is added once a result stands, and the first steps towards one, ascending."""
     spoken = list(told(text))
     used = {  # where the text reckons on with a value, last
@@ -127,7 +138,11 @@ def _asides(text: str) -> list[Span]:
     gone: list[Span] = []
     operands: set[str] = set()  # of the sentences so far
     result: Value | None = None
-    told_before = leads = part = False  # leads: it answers, and is no quantity on the way
+    told_before, leads, part = (
+        answered,
+        False,
+        False,
+    )  # leads: it answers, and is no quantity on the way
     for sentence in spoken:
         span = sentence.start, sentence.end
         final = _MARKS.search(text, *span) is not None

@@ -24,7 +24,7 @@ from typing import Literal, TypeAlias
 
 from misled.records import Record
 
-__all__ = ["MINUS", "Number", "ascii_digits", "numbers", "sign"]
+__all__ = ["MINUS", "NUMBER_WORD", "Number", "ascii_digits", "numbers", "sign"]
 
 Form: TypeAlias = Literal["digits", "scientific", "words"]
 
@@ -83,11 +83,11 @@ def _any_word(words: tuple[str, ...]) -> str:
     return rf"[{first}](?<![A-Za-z].)(?:{rest})(?![A-Za-z])"
 
 
-_WORD = _any_word(tuple(_WORD_VALUES))
+NUMBER_WORD = _any_word(tuple(_WORD_VALUES))
 _WORDS = re.compile(
-    rf"{_WORD}(?>(?:(?:[ -]|,? and ){_WORD})*)(?![- ](?:ten|hundred|thousand|million|billion)s)"
+    rf"{NUMBER_WORD}(?>(?:(?:[ -]|,? and ){NUMBER_WORD})*)(?![- ](?:ten|hundred|thousand|million|billion)s)"
 )
-_ONE_WORD = re.compile(_WORD)
+_ONE_WORD = re.compile(NUMBER_WORD)
 _LABEL = re.compile(rf"{_any_word(_LABELS)}[ \u00a0]#?(\d{{1,2}})(?!\d)")
 _ITEM = re.compile(r"^[ \t>#*_-]*\(?(\d{1,3})[.)]\**[ \t]", re.MULTILINE)
 

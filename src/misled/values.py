@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from misled.numbers import MINUS, Number, numbers, sign
+from misled.numbers import MINUS, NUMBER_WORD, Number, numbers, sign
 from misled.records import Record
 
 __all__ = [
@@ -62,6 +62,8 @@ _UNIT = (
 )
 _NO_UNIT = r"(?!(?:and|or|nor|not|is|are|was|than|more|less|plus|minus|times|out|wrong)\b)"
 _PREFIX = re.compile(rf"(?>(?:{OPEN}|[#:：+])*)([-−–](?=[(\\{{])(?>{OPEN}*))?")
+# A value begins with a digit, a point, a sign, a command or a number word.
+_FIRST = re.compile(rf"{_PREFIX.pattern}(?:[{MINUS}\d.\\]|(?i:minus|negative)|{NUMBER_WORD})")
 _SUFFIX = re.compile(
     rf"(?>(?:{CLOSE}|{_UNIT}|[.,;!。！]|[¥元个個米人円年岁天]|{_NO_UNIT}[A-Za-z]+[²³]?)*)"
 )
@@ -131,6 +133,8 @@ def values(text: str, start: int = 0, end: int | None = None) -> list[Value]:
 
 def alone(text: str, start: int, end: int) -> Value | None:
     """The value that `text[start:end]` is, with nothing but markup, currency and unit round it."""
+    if _FIRST.match(text, start, end) is None:
+        return None
     parts = numbers(text, start, end)
     if not 0 < len(parts) < 4:  # a mixed fraction has three
         return None
