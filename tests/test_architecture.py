@@ -33,7 +33,17 @@ LAYERS = (
         "wire",
     ),
     *("models", "plans", "store", "ledger", "engines", "experiments", "loop", "trials", "sheets"),
-    *("estimates", "figures", "findings", "report", "session", "rehearsal", "directory", "api"),
+    *(
+        "cells",
+        "estimates",
+        "figures",
+        "findings",
+        "report",
+        "session",
+        "rehearsal",
+        "directory",
+        "api",
+    ),
     *("__init__", "cli", "__main__"),
 )
 PURE = LAYERS[: LAYERS.index("models")]

@@ -1,17 +1,20 @@
 """Graded rows as one sorted frame, and the ways in which tables cut it.
 
-    prepare(rows).group_by(CELL) -> the 200 tampered, 200 clean and 200 again trials of a cell
+    for piece in pieces(prepare(rows), CELL, ["code"]): 200 tampered, clean and again trials each
 
 A cell is what was done to the chain, how it was sent and to whom; a group is a
 cell over all D_T. Controls are repeated in every cell that they are paired
-with. Knows nothing about estimates: it selects, pairs and weighs.
+with. What compares arms starts from `means` and `pairs`: a line a problem.
+Knows nothing about estimates: it selects, pairs and weighs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from misled.prompts import METHODS
@@ -22,18 +25,23 @@ __all__ = [
     "CELL",
     "CONTROLS",
     "GROUP",
+    "PROBLEM",
+    "SCORES",
     "SENT",
     "SOLVED",
     "VALUED",
     "WRONG",
     "Keys",
-    "degrees",
-    "groups",
-    "paired",
-    "part",
+    "Piece",
+    "beside",
+    "means",
+    "pairs",
+    "pieces",
+    "pool",
     "prepare",
     "probes",
-    "weighed",
+    "with_degrees",
+    "with_weights",
 ]
 
 Keys: TypeAlias = dict[str, str]
@@ -42,103 +50,185 @@ SOLVED = ("set", "target", "source", "mode")
 SENT = (*SOLVED, "feed", "attribution", "channel", "structure", "method")
 GROUP = (*SENT[:-1], "perturbation", "scope", "place", "method")
 CELL = (*GROUP, "d_t")
+PROBLEM = ("cluster", "problem")
 
 UNANSWERED = OUTCOMES[: OUTCOMES.index("truncated")]
 ANSWERED = OUTCOMES[len(UNANSWERED) :]
 VALUED = OUTCOMES[OUTCOMES.index("recovered") :]
 WRONG = VALUED[1:]
 CONTROLS = ("clean", "again")
+SCORES = ("adopted", "recovered", "r_cpt")
 
 _ORDER = {
     "arm": ("source", "gate", "tampered", *CONTROLS),
     "method": METHODS,
-    "structure": ("intact",),
-    "channel": ("user",),
+    "structure": ("intact", "delete_reflection", "delete_verification", "insert"),
+    "channel": ("user", "assistant", "think", "think_closed"),
+    "attribution": ("own", "other"),
+    "scope": ("endings", "all", "last"),
+    "place": ("random", "anchored", "high", "low"),
 }
 _TEXTS = (*GROUP, "arm", "problem", "cluster", "outcome", "request", "reason")
-_NUMBERS = ("sample", "d_t", "w_left")
+_COUNTS = ("sample", "d_t", "w_left", "length", "occurrences", "deleted")
+_NUMBERS = ("r_cpt", "r_hamming", "relative_error")
+
+
+class Piece(NamedTuple):
+    """Adjacent lines of a frame that share their keys, as an `Entry` has them."""
+
+    keys: Keys
+    columns: dict[str, npt.NDArray[Any]]
+    lines: slice
 
 
 def prepare(rows: pl.DataFrame) -> pl.DataFrame:
     """The trials in a fixed order, whatever order the rows came in, with what tables count.
 
-    Absent keys are "" or 0, so that equal cells are equal in a join; an `Enum`
-    sorts in the order in which a reader expects its values. `adopted` and
+    Absent keys are "" so that equal cells are equal in a join; an `Enum` sorts
+    in the order in which a reader expects its values. `degree` is D_T as a
+    number, `degrees` those of the group as a plan spells them. `adopted` and
     `recovered` are 0 or 1 in answered trials and null elsewhere.
     """
     frame = rows.select(
         *(pl.col(name).cast(pl.String).fill_null("") for name in _TEXTS),
-        *(pl.col(name).cast(pl.Int64) for name in _NUMBERS),
-        *(pl.col(name).cast(pl.Float64) for name in ("r_cpt", "r_hamming")),
+        *(pl.col(name).cast(pl.Int64) for name in _COUNTS),
+        *(pl.col(name).cast(pl.Float64) for name in _NUMBERS),
     ).with_columns(pl.col("d_t").fill_null(0))
     frame = frame.with_columns(
         pl.col(name).cast(pl.Enum(_order(frame[name].unique(), first)))
         for name, first in _ORDER.items()
-    ).sort(*CELL, "arm", "problem", "sample", "request")
+    )
+    frame = frame.sort(*CELL, "arm", "problem", "sample", "request")
+    frame = _labelled(frame.with_columns(pl.struct(GROUP).rle_id().alias("group")))
     outcome, answered = pl.col("outcome"), ~pl.col("outcome").is_in(UNANSWERED)
     return frame.with_columns(
         pl.col("cluster").rank("dense").cast(pl.Int64),
-        pl.struct(GROUP).rle_id().alias("group"),
         pl.struct(CELL).rle_id().alias("cell"),
+        outcome.replace_strict(OUTCOMES, range(len(OUTCOMES)), return_dtype=pl.Int64).alias("code"),
         answered.alias("answered"),
         pl.concat_str(outcome, pl.lit("/"), "reason").alias("kind"),
         *(
             pl.when(answered).then((outcome == name).cast(pl.Float64)).alias(name)
-            for name in ("adopted", "recovered")
+            for name in SCORES[:2]
         ),
     )
 
 
+def _labelled(frame: pl.DataFrame) -> pl.DataFrame:
+    """D_T as a key, and which D_T the group holds: 1-6 or 1,3."""
+    asked = frame.filter((pl.col("arm") == "tampered") & (pl.col("d_t") > 0))
+    by_group = asked.group_by("group").agg(pl.col("d_t").unique().sort())
+    labels = {group: _spelled(found) for group, found in by_group.iter_rows()}
+    numbers = sorted(set(frame["d_t"]))
+    several = sorted(set(labels.values()) - {str(n) for n in numbers} - {""})
+    key = pl.Enum(["", *several, *(str(n) for n in numbers if n)])
+    spelled = {n: str(n) if n else "" for n in numbers}
+    return frame.with_columns(
+        pl.col("d_t").alias("degree"),
+        pl.col("d_t").replace_strict(spelled, return_dtype=key),
+        pl.col("group").replace_strict(labels, default="", return_dtype=key).alias("degrees"),
+    )
+
+
+def _spelled(found: Sequence[int]) -> str:
+    if len(found) > 1 and list(found) == list(range(found[0], found[-1] + 1)):
+        return f"{found[0]}-{found[-1]}"
+    return ",".join(map(str, found))
+
+
 def probes(trials: pl.DataFrame) -> pl.DataFrame:
-    """All arms but source and gate."""
-    return trials.filter(~pl.col("arm").is_in(["source", "gate"]))
+    """The arms that are probed in every run: tampered and its controls."""
+    return trials.filter(pl.col("arm").is_in(["tampered", *CONTROLS]))
 
 
-def groups(trials: pl.DataFrame, names: Sequence[str]) -> Iterator[tuple[Keys, pl.DataFrame]]:
-    """The frame cut by `names`, in order, each piece with its keys as an `Entry` has them."""
-    for values, frame in trials.group_by(names, maintain_order=True):
-        named = zip(names, values, strict=True)
-        yield {name: str(value) for name, value in named if value}, frame
+def pieces(frame: pl.DataFrame, names: Sequence[str], columns: Sequence[str]) -> Iterator[Piece]:
+    """The frame, in which equal `names` are adjacent, cut by them."""
+    if frame.is_empty():
+        return
+    runs = frame.select(pl.struct(names).rle_id())[:, 0].to_numpy()
+    starts = np.flatnonzero(np.diff(runs, prepend=-1))
+    ends = np.append(starts[1:], frame.height)
+    whole = {name: frame[name].to_numpy() for name in columns}
+    keys = frame[starts].select(names).iter_rows()
+    for values, start, end in zip(keys, starts.tolist(), ends.tolist(), strict=True):
+        named = {name: str(value) for name, value in zip(names, values, strict=True) if value}
+        lines = slice(start, end)
+        yield Piece(named, {name: column[lines] for name, column in whole.items()}, lines)
 
 
-def part(frame: pl.DataFrame, kept: pl.Expr) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What a number is made of, and what is left out of it; null is left out."""
-    mask = frame.select(kept.fill_null(value=False).alias("kept"))["kept"]
-    return frame.filter(mask), frame.filter(~mask)
+def means(trials: pl.DataFrame, arm: str) -> pl.DataFrame:
+    """One line a problem of a cell: the mean of each score over the samples of `arm`."""
+    mine = trials.filter((pl.col("arm") == arm) & pl.col("adopted").is_not_null())
+    found = mine.group_by("cell", *PROBLEM).agg(pl.col(SCORES).mean())
+    return _named(trials, found)
 
 
-def paired(
-    trials: pl.DataFrame, control: str, score: str, unit: str
-) -> dict[tuple[Any, ...], pl.DataFrame]:
-    """By `unit` (cell or group), one line a problem: mean `score` here and in its `control`.
+def pairs(trials: pl.DataFrame, control: str) -> pl.DataFrame:
+    """One line a problem of a cell: mean scores of its tampered trials and of its `control`'s.
 
     Rates pair the means over samples of problems answered in both arms; R pairs
-    the samples that have an r in both (protocol A.6). D_T count equally.
+    the samples that have an r in both (protocol A.6), and is null where none has.
     """
-    problem = ["group", "cell", "cluster", "problem"]
-    on = [*problem, "sample"] if score == "r_cpt" else problem
-    known = trials.filter(pl.col(score).is_not_null())
-    means = known.group_by([*on, "arm"], maintain_order=True).agg(pl.col(score).mean())
-    first, second = (means.filter(pl.col("arm") == a).drop("arm") for a in ("tampered", control))
-    both = first.join(second.rename({score: "control"}), on=on).sort(on)
-    for level in (problem, [unit, "cluster", "problem"]):
-        both = both.group_by(level, maintain_order=True).agg(pl.col(score, "control").mean())
-    return both.partition_by(unit, as_dict=True)
+    rates = _joined(trials, control, SCORES[:2], ("cell", *PROBLEM))
+    r = _joined(trials, control, SCORES[2:], ("cell", *PROBLEM, "sample"))
+    r = r.group_by("cell", *PROBLEM).agg(pl.col(r.columns[-2:]).mean())
+    return _named(trials, rates.join(r, on=["cell", *PROBLEM], how="left"))
 
 
-def weighed(frame: pl.DataFrame) -> pl.DataFrame:
-    """With a `weight`: each problem 1, shared equally by its D_T, and by the trials of each."""
-    trials_of_degree = pl.len().over("problem", "d_t")
-    degrees_of_problem = pl.col("d_t").n_unique().over("problem")
-    return frame.with_columns(weight=1 / (trials_of_degree * degrees_of_problem))
+def _joined(
+    trials: pl.DataFrame, control: str, scores: Sequence[str], unit: Sequence[str]
+) -> pl.DataFrame:
+    known = trials.filter(pl.all_horizontal(pl.col(scores).is_not_null()))
+    first, second = (
+        known.filter(pl.col("arm") == arm).group_by(unit).agg(pl.col(scores).mean())
+        for arm in ("tampered", control)
+    )
+    return first.join(second, on=list(unit), suffix="_control")
 
 
-def degrees(frame: pl.DataFrame) -> Keys:
-    """Which D_T the frame holds, as a plan spells them: 1-6 or 1,3."""
-    found = sorted(set(frame["d_t"]) - {0})
-    if len(found) > 1 and found == list(range(found[0], found[-1] + 1)):
-        return {"d_t": f"{found[0]}-{found[-1]}"}
-    return {"d_t": ",".join(map(str, found))} if found else {}
+def _named(trials: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """With the keys of each cell, in the order of trials."""
+    cells = trials.unique("cell").select("cell", "group", "degree", "degrees", *CELL)
+    return found.join(cells, on="cell").sort("cell", *PROBLEM)
+
+
+def beside(frame: pl.DataFrame, axis: str, base: str, *, apart: Sequence[str] = ()) -> pl.DataFrame:
+    """Lines of a cell with those of the same problem where `axis` is `base`, as `<score>_base`.
+
+    `apart` are keys in which the two may differ.
+    """
+    scores = [name for name in frame.columns if name.startswith(SCORES)]
+    on = [name for name in (*CELL, *PROBLEM) if name not in {axis, *apart}]
+    known = frame.filter(pl.col(axis) == base).select(*on, pl.col(scores).name.suffix("_base"))
+    return frame.filter(pl.col(axis) != base).join(known, on=on).sort("cell", *PROBLEM)
+
+
+def pool(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lines of cells as lines of groups: each D_T counts equally within a problem."""
+    scores = [name for name in frame.columns if name.startswith(SCORES)]
+    keys = [name for name in frame.columns if name in GROUP]
+    unit = ["group", *PROBLEM]
+    return (
+        frame.group_by(unit)
+        .agg(pl.col([*keys, "degrees"]).first(), pl.col(scores).mean())
+        .rename({"degrees": "d_t"})
+        .sort(unit)
+    )
+
+
+def with_degrees(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lines of groups, and where a group has several D_T those of its cells after them."""
+    pooled = pool(frame)
+    cells = frame.filter(pl.col("d_t") != pl.col("degrees")).select(pooled.columns)
+    return pl.concat([pooled, cells]).sort("group", "d_t", *PROBLEM)
+
+
+def with_weights(frame: pl.DataFrame, kept: pl.Expr, name: str) -> pl.DataFrame:
+    """With a weight: of those `kept`, each problem 1, shared by its D_T, and by trials of each."""
+    trials_of_degree = kept.sum().over("group", "problem", "degree")
+    degrees_of_problem = pl.col("degree").filter(kept).n_unique().over("group", "problem")
+    weight = pl.when(kept).then(1 / (trials_of_degree * degrees_of_problem)).otherwise(0.0)
+    return frame.with_columns(weight.alias(name))
 
 
 def _order(values: Iterable[str], first: Sequence[str]) -> list[str]:
