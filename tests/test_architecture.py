@@ -19,12 +19,16 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "rows", "tokens", "numbers", "numerals", "values"),
-    *("words", "problems", "roles", "chains", "refusals", "remarks"),
+    *("words", "problems", "sentences", "roles", "chains", "refusals", "remarks"),
     *("statements", "claims", "answers"),
     *(
         "results",
         "perturbations",
+        "asides",
+        "structures",
         "prompts",
+        "faults",
+        "flags",
         "metrics",
         "contracts",
         "intervals",

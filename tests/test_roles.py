@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misled.roles import sentences, steps
+from misled.roles import steps
+from misled.sentences import sentences
 
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
 LABELS = Path(__file__).parent / "data" / "roles.jsonl"

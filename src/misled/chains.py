@@ -31,9 +31,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from misled.records import Chain
-from misled.roles import sentences, steps
+from misled.roles import steps
 
-__all__ = ["of", "sentences", "split", "steps"]
+__all__ = ["of", "split", "steps"]
 
 _THOUGHT = r"(?:think(?:ing)?|thoughts?|reasoning|rationale|scratchpad)"
 _REPLY = r"(?:answer|solution|response|final_answer)"

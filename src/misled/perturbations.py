@@ -35,9 +35,11 @@ __all__ = [
     "PLACES",
     "SCOPES",
     "Perturb",
+    "applied",
     "delete_digit",
     "digits",
     "insert_digit",
+    "other_number",
     "result_of",
 ]
 
@@ -88,6 +90,11 @@ def delete_digit(scope: str = "endings") -> Perturb:
     return _perturbation(scope, _shortened)
 
 
+def other_number(scope: str = "endings") -> Perturb:
+    """Put a random number of the same form in the result's place (protocol A.6, contrasts)."""
+    return _perturbation(scope, _renumbered)
+
+
 PERTURBATIONS: dict[str, Callable[..., Perturb]] = {
     "digits": digits,
     "insert_digit": insert_digit,
@@ -119,7 +126,7 @@ def _perturb(scope: str, change: _Change, chain: Chain, draws: Draws) -> Edited 
         before = text[place.start : place.end]
         edits.append(Edit(place.start, place.end, before, _respelled(before, old, new)))
     return Edited(
-        text=_applied(text, edits),
+        text=applied(text, edits),
         result=result.value,
         tampered=sign + new,
         edits=tuple(edits),
@@ -192,6 +199,18 @@ def _order(place: str | Sequence[int], n: int, draws: Draws) -> list[int]:
     return [top, *draws.shuffled(range(top + 1, n))]
 
 
+def _renumbered(old: str, draws: Draws) -> str:
+    """Digits drawn anew until the number is another one; no first digit or last decimal is 0."""
+    last = len(old) - 1 if "." in old else 0
+    while True:
+        new = "".join(
+            c if c == "." else draws.choice("123456789" if i in {0, last} else "0123456789")
+            for i, c in enumerate(old)
+        )
+        if new != old:
+            return new
+
+
 def _lengthened(old: str, draws: Draws) -> str:
     """`old` with one digit more before its point, the first of which is not 0."""
     whole, point, part = old.partition(".")
@@ -233,7 +252,7 @@ def _respelled(form: str, old: str, new: str) -> str:
     return form[:first] + whole + form[last:]
 
 
-def _applied(text: str, edits: Sequence[Edit]) -> str:
+def applied(text: str, edits: Sequence[Edit]) -> str:
     """The text with its edits, which are ascending and disjoint."""
     parts, at = [], 0
     for edit in edits:

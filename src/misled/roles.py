@@ -20,115 +20,9 @@ from __future__ import annotations
 import re
 
 from misled.records import Role, Step
+from misled.sentences import sentences
 
 __all__ = ["sentences", "steps"]
-
-# --------------------------------------------------------------------------- sentences
-
-# The look-behind makes a run of stops match once, from its start: linear on "....".
-_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_`]*+(?=\s|\Z)|[。！？；]++[”’」』）*]*+|\n\s*+")
-_MATHS = re.compile(r"\\\[|\\\]|\$\$|\\boxed\s?\{")
-_DISPLAY = 1500  # code points: a longer display is an opening bracket without its partner
-_BOX = 400
-_WRAP = 40  # a line this long that goes on in lower case was wrapped, not ended
-_ABBREVIATION = re.compile(
-    r"(?:e\.g|i\.e|vs|etc|cf|eqs?|fig|approx|mrs?|dr|st|prof|[js]r|al|ca|inc|co|u\.[sk])\Z",
-    re.IGNORECASE,
-)
-_LABELLED = 20
-_LABEL = re.compile(
-    r"[\s>#*_(\-]*(?:(?:step|case|part|option|clue|statement)\s)?"
-    r"(?:\d{1,3}|[a-z]|[ivx]{1,4})[*_)]*\Z",
-    re.IGNORECASE,
-)
-
-
-def sentences(text: str) -> list[tuple[int, int]]:
-    r"""Spans of the sentences of `text`; they tile it, white space going to the sentence before.
-
-    A line is a sentence at least, unless it was wrapped; numbers (3.14), list
-    labels (`1.`), abbreviations, displays (`\[...\]`) and boxes stay whole.
-    """
-    spans: list[tuple[int, int]] = []
-    kept = iter([*_whole(text), (len(text), len(text))])
-    low, high = next(kept)
-    start = 0
-    for match in _STOP.finditer(text):
-        at, end = match.span()
-        while high <= at:
-            low, high = next(kept)
-        if low < at or not _ends(text, start, at, end):
-            continue
-        while end < len(text) and text[end] in " \t":
-            end += 1
-        spans.append((start, end))
-        start = end
-    if start < len(text):
-        spans.append((start, len(text)))
-    return _joined(text, spans)
-
-
-def _whole(text: str) -> list[tuple[int, int]]:
-    """Spans of displays and boxes, ascending, in which no sentence ends."""
-    spans: list[tuple[int, int]] = []
-    opened, done = -1, 0
-    for match in _MATHS.finditer(text):
-        if match.start() < done:
-            continue
-        mark = match.group()
-        if mark.endswith("{"):
-            done = _closed(text, match.end())
-            if opened < 0 and text[done - 1] == "}":
-                spans.append((match.start(), done))
-        elif mark == r"\[" or (mark == "$$" and opened < 0):
-            opened = match.start()
-        elif opened >= 0:
-            if match.end() - opened <= _DISPLAY:
-                spans.append((opened, match.end()))
-            opened = -1
-    return spans
-
-
-def _closed(text: str, at: int) -> int:
-    """The offset after the brace that closes the one before `at`, or where the search gave up."""
-    depth = 1
-    stop = min(len(text), at + _BOX)
-    while at < stop and depth:
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        at += 1
-    return at
-
-
-def _ends(text: str, start: int, at: int, end: int) -> bool:
-    """Whether the stop at `at:end` ends the sentence that began at `start`."""
-    following = text[end : end + 2].lstrip()[:1]
-    if text[at] == "\n":
-        wrapped = at - start > _WRAP and following.islower() and text[at - 1] not in ".!?:;,}])"
-        return not wrapped or text.count("\n", at, end) > 1
-    if text[at] not in ".…" or text[end : end + 1] in {"\n", ""}:
-        return True
-    if following.islower():
-        return False
-    if end - at > 1:
-        return True
-    word = text[max(start, at - 12) : at].rpartition(" ")[2].lstrip("(\"'")
-    labelled = at - start < _LABELLED and _LABEL.match(text, start, at)
-    return not (labelled or _ABBREVIATION.match(word))
-
-
-def _joined(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """`spans` with those of white space alone given to a neighbour."""
-    joined: list[tuple[int, int]] = []
-    start = 0
-    for begin, end in spans:
-        if not text[begin:end].isspace():
-            joined.append((start, end))
-            start = end
-        elif joined:
-            joined[-1] = (joined[-1][0], end)
-            start = end
-    return joined if joined or not text else [(0, len(text))]
-
 
 # --------------------------------------------------------------------------- cues
 
@@ -158,7 +52,9 @@ that's (?:strange|odd|weird|wrong|interesting|confusing|not)\b
 しかし|でも|待って|ただし
 """)
 )
-_CONTRAST = re.compile(r"(?:but|however|though|although|yet|still|except|only if)\b")
+_CONTRAST = re.compile(
+    r"(?:but(?! (?:note|since|we need))|however|though|although|yet|still|except|only if)\b"
+)
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|might|may|could|would|probably|likely|seem(?:s|ed)?|think|guess"
     r"|believe|presumably|typical(?:ly)?|sometimes|often|usually|if|unless|or|not|no|never|nothing"
@@ -191,6 +87,9 @@ without (?:more|additional|any|knowing|further|their|an|the)\b
 consider(?:ing)? (?:if|whether|other|any)\b
 (?:should|am|did|do) i\b
 """)
+    + r"|[,;:(—] ?(?:but )?(?:wait|hold on|hmm+)\b"
+    + r"|\b(?:so|then|therefore|instance|example),? (?:maybe|perhaps)\b"
+    + r"|(?<!first), (?:maybe|perhaps) (?:it|he|she|they|there|the|we|i|this|that)\b"
     + r"|不确定|有误|错误|错了|疑惑|困惑|重新|是否|不等于|不符合|仍然|[吗呢][？?]|难道|奇怪|另一种"
     r"|其[他它]的?(?:方式|方法|组合)|调整|失败|不合适|不正确|无法|本当|かな"
 )
@@ -209,7 +108,9 @@ _CHECK = re.compile(
 )
 _AFFIRM = re.compile(
     _any(r"""
-(?:yes|yep|yeah|yup|right|correct|good|great|perfect|indeed|exactly)\b
+(?:yes|yep|yeah|yup|indeed)\b
+(?:right|correct|good|great|perfect|exactly)(?=\s*(?:[,.:;!)*]|\Z)| match)
+(?:[\w']+,? ){0,2}(?:seems|looks|sounds|checks) (?:right|correct|good|fine|okay|out)\b
 (?:[\w']+,? ){0,3}(?:that|this|it|everything|which|all|math|they)\
 (?:'s|(?: \w+)? (?:is|are|seems?|looks?|sounds?|makes?|checks|adds|match(?:es)?|confirms|works)) \
 (?:\w+ )?(?:right|correct|sense|out|up|good|solid|fine|okay|consistent|valid|the same|our)
