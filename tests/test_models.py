@@ -29,7 +29,8 @@ def test_a_name_is_cut_at_the_first_slash() -> None:
         ("ark/any", {"prefill": "none"}),
         ("ark/doubao-seed-1-6-251015", {"prefill": "content", "prefill_needs_thinking_off": True}),
         ("local/smollm2", {"prefill": "content", "echoes_prefill": True}),
-        ("planted/mixed", {"prefill": "content"}),
+        ("local/qwen3.gguf", {"prefill": "thinking", "thinking_prefill": "both"}),
+        ("planted/mixed", {"prefill": "thinking"}),
     ],
 )
 def test_capabilities_come_from_the_table_and_its_patterns(
@@ -71,7 +72,7 @@ def test_a_provider_of_the_users_own() -> None:
         ("opnai/gpt-4.1", {}, "unknown provider 'opnai'; did you mean 'openai'?"),
         ("local/smolm2", {}, "did you mean 'smollm2'?"),
         ("local/weights.bin", {}, "unknown model local/"),
-        ("anthropic/claude", {}, "wire 'anthropic' is not spoken yet"),
+        ("vllm/m", {"providers": {"vllm": {"wire": "antropic"}}}, "did you mean 'anthropic'?"),
         ("mine/m", {"providers": {"mine": {"key_env": "K"}}}, "is no http(s) address"),
         ("vllm/m", {"base_url": "localhost:8000"}, "is no http(s) address"),
         ("vllm/m", {"base_url": "http://"}, "is no http(s) address"),
@@ -160,6 +161,9 @@ def test_a_prefill_goes_to_the_path_that_takes_it_on_the_same_host() -> None:
         assert models.host(models.endpoint(crooked, opened)) == "api.deepseek.com"
 
 
+BUDGET = {"thinking_on": {"thinking": {"type": "enabled", "budget_tokens": 8192}}}
+
+
 @pytest.mark.parametrize(
     ("can", "sampling", "prefill", "words"),
     [
@@ -174,7 +178,24 @@ def test_a_prefill_goes_to_the_path_that_takes_it_on_the_same_host() -> None:
         ({"prefill": "content"}, Sampling(), Prefill("content", "So"), None),
         ({"prefill": "content"}, Sampling(), Prefill("thinking", "So"), "of its thinking"),
         ({"prefill": "thinking"}, Sampling(), Prefill("content", "So"), None),
-        ({"prefill": "thinking"}, Sampling(), Prefill("thinking", "So"), None),
+        ({"prefill": "thinking"}, Sampling(), Prefill("thinking", "So"), "a probe has shown"),
+        ({"prefill": "content"}, Sampling(), Prefill("content", "</think>So"), "as structure"),
+        (
+            {"prefill": "content", "prefill_needs_thinking_off": True},
+            Sampling(),
+            Prefill("content", "So"),
+            None,
+        ),
+        (
+            {"prefill": "content", "prefill_needs_thinking_off": True, "thinks": True},
+            Sampling(),
+            Prefill("content", "So"),
+            "only with thinking turned off",
+        ),
+        (BUDGET, Sampling(thinking=True, max_tokens=8192), None, "8192 tokens does not fit"),
+        (BUDGET, Sampling(thinking=True, max_tokens=8193), None, None),
+        (BUDGET, Sampling(max_tokens=100), None, None),
+        ({**BUDGET, "max_tokens": 4096}, Sampling(thinking=True), None, "max_tokens = 4096"),
     ],
 )
 def test_what_a_model_lacks_is_said_before_it_is_asked(
@@ -188,6 +209,77 @@ def test_parameters_that_are_set_and_not_heeded_are_named() -> None:
     can = Capabilities(temperature="rejected", top_k="ignored")
     assert can.unheeded(Sampling(temperature=0.0, top_k=20)) == ["temperature", "top_k"]
     assert can.unheeded(Sampling(max_tokens=20)) == []
+
+
+@pytest.mark.parametrize(
+    ("thinks", "thinking", "expected"),
+    [(True, None, True), (True, False, False), (False, None, False), (False, True, True)],
+)
+def test_what_is_not_heeded_while_the_model_thinks_is_named_only_then(
+    thinking: bool | None,  # noqa: FBT001 - a table's column
+    *,
+    thinks: bool,
+    expected: bool,
+) -> None:
+    can = Capabilities(sampling_thinking="ignored", thinks=thinks, top_k="rejected")
+    sampling = Sampling(temperature=0.6, top_k=20, thinking=thinking)
+    assert can.unheeded(sampling) == [*(["temperature"] if expected else []), "top_k"]
+    assert can.heed(sampling)["top_k"] == "rejected"
+
+
+def claude(name: str) -> tuple[str, str, object, object]:
+    """What its prefill and sampling are like, and how its thinking is turned on and off."""
+    can = resolve(f"anthropic/{name}").capabilities
+    on, off = (fragment.get("thinking", {}) for fragment in (can.thinking_on, can.thinking_off))
+    return can.prefill, can.temperature, on.get("type"), off.get("type")
+
+
+OLD = ("content", "ok", "enabled", "disabled")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("claude-3-haiku-20240307", ("content", "ok", None, None)),
+        ("claude-3-5-sonnet-20241022", ("content", "ok", None, None)),
+        ("claude-3-7-sonnet-20250219", OLD),
+        ("claude-sonnet-4-20250514", OLD),
+        ("claude-opus-4-0", OLD),
+        ("claude-opus-4-1-20250805", OLD),
+        ("claude-haiku-4-5", OLD),
+        ("claude-opus-4-5-20251101", OLD),
+        ("claude-opus-4-6", ("none", "ok", "adaptive", "disabled")),
+        ("claude-sonnet-4-6", ("none", "ok", "adaptive", "disabled")),
+        ("claude-opus-4-7", ("none", "rejected", "adaptive", "disabled")),
+        ("claude-opus-4-8", ("none", "rejected", "adaptive", "disabled")),
+        ("claude-opus-5", ("none", "rejected", "adaptive", "disabled")),
+        ("claude-sonnet-5", ("none", "rejected", "adaptive", "disabled")),
+        ("claude-opus-5-5", ("none", "rejected", "adaptive", None)),
+        ("claude-fable-5", ("none", "rejected", "adaptive", None)),
+        ("claude-sonnet-5-5", ("none", "rejected", "adaptive", "between_tools")),
+        ("claude-haiku-5-5", ("none", "rejected", "adaptive", "disabled")),
+        ("claude-of-next-year", ("none", "rejected", "adaptive", None)),
+    ],
+)
+def test_a_claude_that_nobody_knows_is_taken_for_one_of_the_newest(
+    name: str, expected: tuple[str, str, object, object]
+) -> None:
+    """A list of models without a prefill would miss each newer one."""
+    assert claude(name) == expected
+
+
+def test_effort_belongs_to_the_models_that_have_it() -> None:
+    names = ("claude-opus-4-5", "claude-opus-4-6", "claude-of-next-year")
+    assert {resolve(f"anthropic/{n}").capabilities.effort for n in names} == {
+        "output_config.effort"
+    }
+    for name in ("claude-sonnet-4-5", "claude-haiku-4-5", "claude-3-7-sonnet-20250219"):
+        assert resolve(f"anthropic/{name}").capabilities.effort == ""
+
+
+def test_a_user_can_give_a_model_its_prefill_back() -> None:
+    found = resolve("anthropic/claude-opus-4-7", overrides={"prefill": "content"}).capabilities
+    assert found.lacks(Sampling(), Prefill("content", "So:")) is None
 
 
 def test_the_listing_names_every_provider_once() -> None:

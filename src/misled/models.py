@@ -99,10 +99,7 @@ def resolve(
         return model
     _check_address(model)
     if model.wire not in WIRES:
-        raise UserError(
-            f"{model_id}: its wire {model.wire!r} is not spoken yet (known: {', '.join(WIRES)}); "
-            "openrouter/... reaches many models through one that is"
-        )
+        raise UserError(f"{model_id}: {nearest('wire', model.wire, WIRES)}")
     return msgspec.structs.replace(model, key_env=_key_at_home(model, home, own.get("key_env")))
 
 

@@ -44,7 +44,9 @@ FATAL = {"auth", "bad_request", "not_found"}
 # Servers keep a slow connection alive with blank lines and comments before the JSON.
 _HEARTBEATS = re.compile(rb"(?>(?:\xef\xbb\xbf)?)(?>(?:\s*+:[^\n]*+\n)*)\s*+")
 
-_TOO_LONG = re.compile(rb"(?i)exceed_context_size|context_length_exceeded|maximum context length")
+_TOO_LONG = re.compile(
+    rb"(?i)exceed_context_size|context_length_exceeded|maximum context length|prompt is too long"
+)
 
 
 class Limits(Record, frozen=True):

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from misled.wire.base import Capabilities, Wire
+from misled.wire.anthropic import Anthropic
+from misled.wire.base import Wire
+from misled.wire.capabilities import Capabilities
 from misled.wire.openai import OpenAI
 
 __all__ = ["WIRES", "Capabilities", "Wire"]
 
-WIRES: dict[str, Callable[[Capabilities], Wire]] = {"openai": OpenAI}
+WIRES: dict[str, Callable[[Capabilities], Wire]] = {"anthropic": Anthropic, "openai": OpenAI}
