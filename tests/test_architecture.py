@@ -19,7 +19,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
     *("errors", "draws", "records", "rows", "tokens", "numbers", "numerals", "values"),
-    *("words", "problems", "sentences", "roles", "chains", "refusals", "remarks"),
+    *("words", "prose", "problems", "sentences", "roles", "chains", "logs", "refusals", "remarks"),
     *("statements", "claims", "answers"),
     *(
         "results",
@@ -36,7 +36,8 @@ LAYERS = (
         "batches",
         "wire",
     ),
-    *("models", "plans", "store", "ledger", "engines", "experiments", "loop", "trials", "sheets"),
+    *("models", "plans", "conditions", "units", "handing", "grading", "store", "ledger"),
+    *("engines", "experiments", "loop", "trials", "sheets"),
     *(
         "cells",
         "estimates",

@@ -72,11 +72,17 @@ def solved(model: str, problem: Problem, sample: int = 0) -> Response:
 
 
 def handed(
-    model: str, problem: Problem, chain: str, method: str, attribution: str = "own", sample: int = 0
+    model: str,
+    problem: Problem,
+    chain: str,
+    method: str,
+    *,
+    attribution: str = "own",
+    channel: str = "user",
+    sample: int = 0,
 ) -> Answer:
-    messages, prefill = prompts.probe(
-        WORDS, method=method, question=problem.question, chain=chain, attribution=attribution
-    )
+    way = prompts.Way(method, attribution, channel)
+    messages, prefill = prompts.probe(WORDS, way, question=problem.question, chain=chain)
     return PLANTED.reply(ask(model, messages, prefill, sample))
 
 
@@ -270,7 +276,7 @@ def test_the_method_is_read_from_the_wording(tmp_path: Path, method: str, attrib
     for problem, chain in right_chains(40)[:5]:
         edited = tampered(chain, problem, 1)
         for probed in METHODS:
-            reply = handed(model, problem, edited.text, probed, attribution)
+            reply = handed(model, problem, edited.text, probed, attribution=attribution)
             outcome = "adopted" if probed == method else "recovered"
             assert graded(reply, problem.gold[0], edited.tampered).outcome == outcome
 
@@ -305,9 +311,11 @@ def test_words_of_the_user_are_read_by_an_engine_that_has_them(tmp_path: Path) -
         "[cpt]\nsolve='Q: {question} A:'\nprobe='{question} ({filter}) {chain}'\n", "utf-8"
     )
     own = prompts.load(str(path))
-    cell = {"question": "What is 12 + 34?", "chain": "So the answer is 47.", "attribution": "own"}
-    messages, prefill = prompts.probe(own, method="prefix", **cell)
-    alone_ = prompts.solve(own, cell["question"])
+    question = "What is 12 + 34?"
+    messages, prefill = prompts.probe(
+        own, prompts.Way("prefix"), question=question, chain="So the answer is 47."
+    )
+    alone_ = prompts.solve(own, question)
     assert isinstance(Planted(own).reply(ask("vigilant", messages, prefill)), Response)
     assert isinstance(Planted(own).reply(ask("vigilant", alone_)), Response)
     assert isinstance(PLANTED.reply(ask("vigilant", messages, prefill)), Failure)
@@ -324,19 +332,18 @@ PREFIX = Prefill("content", WORDS.prefix)
 @pytest.mark.parametrize(
     ("messages", "prefill", "reason"),
     [
-        (user(""), None, "neither a sum or product alone nor a filter"),
+        (user(""), None, "neither a sum, product"),
         (user("Which river is longer, the Rhine or the Oder?"), None, "neither a sum"),
         (user("What is 12 - 3?"), None, "neither a sum"),
         (user("What is 1 + 2 + 3?"), None, "neither a sum"),
         (user("What is 12 + 34?\n\nSome other filter.\n\nSo it is 47."), None, "neither a sum"),
-        (user(f"Which river?{FILTER}So it is 47."), None, "no sum or product to solve"),
-        (user(f"What is 12 + 34?{FILTER}I do not know."), None, "finds no result"),
-        (user(f"What is 12 + 34?{FILTER}So the answer is 46.5."), None, "finds no result"),
-        (user(f"What is 12 + 34?{FILTER}So the answer is 47."), PREFIX, "is no method"),
+        (user(f"Which river?{FILTER}So it is 47."), None, "no sum, product"),
+        (user(f"What is 12 + 34?{FILTER}So the answer is 46.5."), None, "no whole number"),
+        (user(f"What is 12 + 34?{FILTER}So the answer is 47."), PREFIX, "reads one question"),
         (user("What is 12 + 34?"), Prefill("content", "Sure:"), "does not know this output prefix"),
-        (user("What is 12 + 34?") * 2, None, "a single user message"),
-        ((Message("system", "What is 12 + 34?"),), None, "a single user message"),
-        ((), None, "a single user message"),
+        (user("What is 12 + 34?") * 2, None, "reads one question"),
+        ((Message("system", "What is 12 + 34?"),), None, "reads one question"),
+        ((), None, "reads one question"),
     ],
 )
 def test_a_text_that_it_cannot_classify_is_a_failure_that_says_so(

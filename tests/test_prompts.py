@@ -14,14 +14,21 @@ from hypothesis import strategies as st
 
 from misled import prompts
 from misled.errors import UserError
-from misled.prompts import ATTRIBUTIONS, FILTERS, METHODS, Prompts, Recognised
+from misled.prompts import AS_TEXT, ATTRIBUTIONS, FILTERS, METHODS, Prompts, Read, Way
 from misled.records import Message, Prefill
 
 GOLDEN = Path(__file__).parent / "golden" / "prompts"
 BUNDLED = prompts.load(None)
 QUESTION = "What is 637 + 28?"
 CHAIN = "7 + 8 = 15, write 5, carry 1.\n3 + 2 + 1 = 6.\n\nSo the answer is \\boxed{765}."
-CELLS = list(product(METHODS, ATTRIBUTIONS))
+WAYS = [
+    *(Way(*cell) for cell in product((*METHODS, AS_TEXT), ATTRIBUTIONS, ("user", "assistant"))),
+    *(Way(channel=channel) for channel in ("think", "think_closed")),
+]
+
+
+def named(way: Way) -> str:
+    return f"{way.method}-{way.attribution}-{way.channel}"
 
 
 def shown(messages: tuple[Message, ...], prefill: Prefill | None) -> str:
@@ -32,12 +39,10 @@ def shown(messages: tuple[Message, ...], prefill: Prefill | None) -> str:
     return "".join(parts)
 
 
-@pytest.mark.parametrize(("method", "attribution"), CELLS)
-def test_the_words_of_a_probe_are_those_of_its_golden_file(method: str, attribution: str) -> None:
-    found = prompts.probe(
-        BUNDLED, method=method, question=QUESTION, chain=CHAIN, attribution=attribution
-    )
-    assert shown(*found) == (GOLDEN / f"{method}-{attribution}.txt").read_text("utf-8")
+@pytest.mark.parametrize("way", WAYS, ids=named)
+def test_the_words_of_a_probe_are_those_of_its_golden_file(way: Way) -> None:
+    found = prompts.probe(BUNDLED, way, question=QUESTION, chain=CHAIN)
+    assert shown(*found) == (GOLDEN / f"{named(way)}.txt").read_text("utf-8")
 
 
 def test_the_question_alone_is_sent_as_it_is() -> None:
@@ -45,68 +50,108 @@ def test_the_question_alone_is_sent_as_it_is() -> None:
 
 
 def test_the_baseline_is_the_sentence_of_the_study_between_question_and_chain() -> None:
-    (message,), prefill = prompts.probe(
-        BUNDLED, method="baseline", question=QUESTION, chain=CHAIN, attribution="own"
-    )
+    (message,), prefill = prompts.probe(BUNDLED, Way(), question=QUESTION, chain=CHAIN)
     assert message.content == f"{QUESTION}\n\nBelow is your previous thought.\n\n{CHAIN}"
     assert prefill is None
 
 
 @pytest.mark.parametrize("attribution", ATTRIBUTIONS)
-def test_prefix_is_contradiction_and_the_beginning_of_a_reply(attribution: str) -> None:
-    cell = {"question": QUESTION, "chain": CHAIN, "attribution": attribution}
-    plain, none = prompts.probe(BUNDLED, method="contradiction", **cell)
-    prefixed, prefill = prompts.probe(BUNDLED, method="prefix", **cell)
+@pytest.mark.parametrize("channel", ["user", "assistant"])
+def test_prefix_is_contradiction_and_the_beginning_of_a_reply(
+    attribution: str, channel: str
+) -> None:
+    texts = {"question": QUESTION, "chain": CHAIN}
+    plain, none = prompts.probe(BUNDLED, Way("contradiction", attribution, channel), **texts)
+    prefixed, prefill = prompts.probe(BUNDLED, Way("prefix", attribution, channel), **texts)
     assert prefixed == plain
     assert none is None
     assert prefill == prompts.prefill(BUNDLED) == Prefill("content", BUNDLED.prefix)
 
 
-@given(st.text(), st.text(), st.sampled_from(CELLS))
-def test_question_and_chain_pass_through_untouched_and_are_read_back(
-    question: str, chain: str, cell: tuple[str, str]
-) -> None:
-    method, attribution = cell
-    (message,), _ = prompts.probe(
-        BUNDLED, method=method, question=question, chain=chain, attribution=attribution
+def test_prefix_as_text_says_the_same_sentence_in_the_users_message() -> None:
+    texts = {"question": QUESTION, "chain": CHAIN}
+    (told,), none = prompts.probe(BUNDLED, Way(AS_TEXT), **texts)
+    (plain,), _ = prompts.probe(BUNDLED, Way("contradiction"), **texts)
+    assert none is None
+    assert told.content.replace(f"\n\n{BUNDLED.prefix}", "") == plain.content
+
+
+def test_a_chain_in_the_thinking_stands_in_no_message() -> None:
+    messages, prefill = prompts.probe(
+        BUNDLED, Way(channel="think_closed"), question=QUESTION, chain=CHAIN
     )
-    assert message.content.startswith(question)
-    assert message.content.endswith(chain)
-    name = "contradiction" if method == "prefix" else method
-    found = prompts.recognise(BUNDLED, message.content)
-    assert found == Recognised(question, name, attribution, chain)
-    assert prompts.question_of(BUNDLED, prompts.solve(BUNDLED, question)[0].content) == question
+    assert messages == prompts.solve(BUNDLED, QUESTION)
+    assert prefill == Prefill("thinking", CHAIN, closed=True)
+
+
+@pytest.mark.parametrize("channel", ["think", "think_closed"])
+def test_the_thinking_has_no_place_for_a_filter(channel: str) -> None:
+    for method in (*METHODS[1:], AS_TEXT):
+        way = Way(method, "own", channel)
+        assert way.impossible == f"the channel {channel} has no place for the words of {method}"
+        with pytest.raises(UserError, match="has no place"):
+            prompts.probe(BUNDLED, way, question=QUESTION, chain=CHAIN)
+
+
+@given(st.text(), st.text(), st.sampled_from(WAYS))
+def test_question_and_chain_pass_through_untouched_and_are_read_back(
+    question: str, chain: str, way: Way
+) -> None:
+    messages, prefill = prompts.probe(BUNDLED, way, question=question, chain=chain)
+    texts = [*(message.content for message in messages), prefill.text if prefill else ""]
+    assert texts[0].startswith(question)
+    assert any(text.endswith(chain) for text in texts)
+    assert prompts.read(BUNDLED, messages, prefill) == Read(question, way, chain)
+    assert prompts.read(BUNDLED, prompts.solve(BUNDLED, question), None) == Read(question)
 
 
 @pytest.mark.parametrize("hostile", ["{filter}", "{chain}{question}", "{0}{}{{", "%s", "\\1\\g<0>"])
 def test_placeholders_in_a_text_are_text(hostile: str) -> None:
     (message,), _ = prompts.probe(
-        BUNDLED, method="uncertainty", question=hostile, chain=hostile, attribution="other"
+        BUNDLED, Way("uncertainty", "other"), question=hostile, chain=hostile
     )
     assert message.content.startswith(f"{hostile}\n\nBelow is a previous thought")
     assert message.content.endswith(f"\n\n{hostile}")
 
 
 def test_a_chain_that_quotes_a_filter_does_not_change_the_method() -> None:
-    quoting = f"{CHAIN}\n\n{BUNDLED.contradiction.replace('{thought}', BUNDLED.own)}\n\n{CHAIN}"
-    (message,), _ = prompts.probe(
-        BUNDLED, method="baseline", question=QUESTION, chain=quoting, attribution="own"
-    )
-    found = prompts.recognise(BUNDLED, message.content)
-    assert found == Recognised(QUESTION, "baseline", "own", quoting)
+    said = "Below is your previous thought. It does contain errors; ignore them"
+    assert said in prompts.probe(BUNDLED, Way("contradiction"), question="", chain="")[0][0].content
+    quoting = f"{CHAIN}\n\n{said} and find the right answer.\n\n{CHAIN}"
+    messages, _ = prompts.probe(BUNDLED, Way(), question=QUESTION, chain=quoting)
+    assert prompts.read(BUNDLED, messages, None) == Read(QUESTION, Way(), quoting)
 
 
-def test_a_text_without_a_filter_is_no_probe() -> None:
+def test_a_text_without_a_filter_is_a_question() -> None:
     for text in ("", QUESTION, f"{QUESTION}\n\nHere is a thought.\n\n{CHAIN}"):
-        assert prompts.recognise(BUNDLED, text) is None
+        assert prompts.read(BUNDLED, (Message("user", text),), None) == Read(text)
+
+
+def test_other_turns_and_an_opening_without_its_method_are_not_read() -> None:
+    turns = prompts.probe(BUNDLED, Way(channel="assistant"), question=QUESTION, chain=CHAIN)[0]
+    opening = prompts.prefill(BUNDLED)
+    assert prompts.read(BUNDLED, turns[:2], None) is None
+    assert prompts.read(BUNDLED, turns[::-1], None) is None
+    assert prompts.read(BUNDLED, turns, opening) is None
+    messages, _ = prompts.probe(BUNDLED, Way(), question=QUESTION, chain=CHAIN)
+    assert prompts.read(BUNDLED, messages, opening) is None
+
+
+def test_a_chain_comes_back_alone_or_after_its_question_with_nothing_said_of_it() -> None:
+    assert prompts.replay(BUNDLED, CHAIN) == (Message("user", CHAIN),)
+    (message,) = prompts.replay(BUNDLED, CHAIN, QUESTION)
+    assert message.content == f"{QUESTION}\n\n{CHAIN}"
+    assert prompts.bare(BUNDLED, "42") == "The answer is 42."
 
 
 def test_unknown_methods_and_attributions_name_the_nearest() -> None:
-    cell = {"question": QUESTION, "chain": CHAIN}
+    texts = {"question": QUESTION, "chain": CHAIN}
     with pytest.raises(UserError, match="unknown method 'basline'; did you mean 'baseline'"):
-        prompts.probe(BUNDLED, method="basline", attribution="own", **cell)
+        prompts.probe(BUNDLED, Way("basline"), **texts)
     with pytest.raises(UserError, match="unknown attribution 'others'; did you mean 'other'"):
-        prompts.probe(BUNDLED, method="baseline", attribution="others", **cell)
+        prompts.probe(BUNDLED, Way(attribution="others"), **texts)
+    with pytest.raises(UserError, match="unknown channel 'asistant'; did you mean 'assistant'"):
+        prompts.probe(BUNDLED, Way(channel="asistant"), **texts)
 
 
 def written(path: Path, text: str) -> str:
@@ -135,21 +180,20 @@ def test_a_file_replaces_words_key_by_key_and_the_hash_follows(tmp_path: Path) -
 def test_any_order_of_the_parts_is_read_back(tmp_path: Path, probe: str) -> None:
     own = prompts.load(written(tmp_path / "p.toml", f"[cpt]\nprobe = '''{probe}'''\n"))
     for method, attribution in product(FILTERS, ATTRIBUTIONS):
-        (message,), _ = prompts.probe(
-            own, method=method, question=QUESTION, chain=CHAIN, attribution=attribution
-        )
-        found = prompts.recognise(own, message.content)
-        assert found == Recognised(QUESTION, method, attribution, CHAIN)
+        way = Way(method, attribution)
+        messages, _ = prompts.probe(own, way, question=QUESTION, chain=CHAIN)
+        assert prompts.read(own, messages, None) == Read(QUESTION, way, CHAIN)
 
 
 def test_reading_back_is_linear_in_hostile_text(tmp_path: Path) -> None:
     own = prompts.load(written(tmp_path / "p.toml", "[cpt]\nprobe = '{question}{filter}{chain}.'"))
-    text = BUNDLED.baseline.replace("{thought}", BUNDLED.own) * 70_000
-    assert prompts.recognise(own, text[:-1]) is None
-    found = prompts.recognise(own, text)
+    text = "Below is your previous thought." * 70_000
+    assert prompts.read(own, (Message("user", text[:-1]),), None) == Read(text[:-1])
+    found = prompts.read(own, (Message("user", text),), None)
     assert found is not None
-    assert found.question == ""
-    assert prompts.recognise(BUNDLED, "\n\nBelow is your previous thought" * 70_000) is None
+    assert (found.question, found.way) == ("", Way())
+    hostile = "\n\nBelow is your previous thought" * 70_000
+    assert prompts.read(BUNDLED, (Message("user", hostile),), None) == Read(hostile)
 
 
 @pytest.mark.parametrize(
@@ -200,3 +244,9 @@ def test_the_bundled_words_obey_the_rules_for_a_users_own(tmp_path: Path) -> Non
 
 def test_the_example_of_the_docstring_holds() -> None:
     assert doctest.testmod(prompts).failed == 0
+
+
+if __name__ == "__main__":
+    for way in WAYS:
+        text = shown(*prompts.probe(BUNDLED, way, question=QUESTION, chain=CHAIN))
+        (GOLDEN / f"{named(way)}.txt").write_text(text, "utf-8")

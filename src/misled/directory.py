@@ -34,6 +34,7 @@ from misled.rows import Row
 from misled.session import Session, keep, reopen
 from misled.sheets import publish as replace_file
 from misled.store import Store, lock
+from misled.units import Unit
 
 __all__ = ["ENGINES", "Published", "Standing", "execute", "publish", "rows", "standing"]
 
@@ -124,7 +125,7 @@ def rows(directory: Path) -> pl.DataFrame:
     return standing(reopen(directory), directory).rows
 
 
-def _gather(units: Iterable[tuple[int, cpt.Unit]], lookup: Lookup, ledger: Ledger) -> int:
+def _gather(units: Iterable[tuple[int, Unit]], lookup: Lookup, ledger: Ledger) -> int:
     """How many of `units` could ask more; the rows that all can give now go into `ledger`."""
     unfinished = 0
     for index, unit in units:
@@ -136,7 +137,7 @@ def _gather(units: Iterable[tuple[int, cpt.Unit]], lookup: Lookup, ledger: Ledge
 
 
 async def _drive(
-    frontier: Frontier[cpt.Unit],
+    frontier: Frontier[Unit],
     engines: Mapping[str, Engine],
     store: Store,
     tell: Callable[[], None],
@@ -231,7 +232,7 @@ def _facts(session: Session, store: Store) -> dict[str, Any]:
     began, ended = store.span()
     facts = {
         "models": ", ".join(session.plan.model),
-        "source": session.plan.source or "each target its own",
+        "source": session.plan.source or session.plan.chains or "each target its own",
         "seed": str(session.plan.seed),
         "answers from": f"{began} to {ended}" if began else "none yet",
         "prompts": session.inputs.prompts.hash,

@@ -32,15 +32,18 @@ import tomli_w
 
 from misled.errors import UserError, nearest
 from misled.perturbations import PERTURBATIONS, PLACES, SCOPES
-from misled.prompts import ATTRIBUTIONS, METHODS
+from misled.prompts import AS_TEXT, ATTRIBUTIONS, CHANNELS, METHODS
 from misled.records import Record, Sampling
+from misled.structures import STRUCTURES
 
 __all__ = [
+    "CONTRASTS",
     "CONTROLS",
     "Cell",
     "ModelPlan",
     "Pace",
     "Plan",
+    "Prices",
     "cell",
     "numbers",
     "parse",
@@ -49,10 +52,17 @@ __all__ = [
 ]
 
 STUDIES = ("cpt",)
-STRUCTURES = ("intact",)
-CHANNELS = ("user",)
 CONTROLS = ("clean", "again")
+CONTRASTS = ("no_answer_line", "bare", "other_number", "foreign", AS_TEXT)
 FEEDS = ("reasoning", "output")
+
+
+class Prices(Record, frozen=True, omit_defaults=True):
+    """Money for a million tokens, in any currency; `cached` None is as dear as `input`."""
+
+    input: float
+    output: float
+    cached: float | None = None
 
 
 class ModelPlan(Record, frozen=True, omit_defaults=True):
@@ -68,13 +78,18 @@ class ModelPlan(Record, frozen=True, omit_defaults=True):
     effort: str | None = None
     thinking: bool | None = None
     base_url: str | None = None
+    prices: Prices | None = None
     capabilities: dict[str, Any] = {}
 
 
 class Cell(Record, frozen=True, omit_defaults=True):
-    """A full cross of its axes; `digits` are tampering degrees D_T."""
+    """A full cross of its axes; `digits` are tampering degrees D_T.
 
-    problems: tuple[str, ...]
+    `problems` is empty only until a plan with a chains file fills it in;
+    `attribution` None takes the plan's.
+    """
+
+    problems: tuple[str, ...] = ()
     digits: tuple[int, ...] = (1,)
     methods: tuple[str, ...] = ("baseline",)
     structures: tuple[str, ...] = ("intact",)
@@ -82,10 +97,14 @@ class Cell(Record, frozen=True, omit_defaults=True):
     perturbations: tuple[str, ...] = ("digits",)
     scope: str = "endings"
     place: str | tuple[int, ...] = "random"
+    attribution: str | None = None
 
 
 class Plan(Record, frozen=True, omit_defaults=True):
-    """Everything that decides what is asked and how it is counted."""
+    """Everything that decides what is asked and how it is counted.
+
+    Chains come from `source`, from each target itself, or from the file `chains`.
+    """
 
     model: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -93,10 +112,13 @@ class Plan(Record, frozen=True, omit_defaults=True):
     seed: int = 0
     n: int = 20
     source: str | None = None
+    chains: str | None = None
     feed: str = "reasoning"
     attribution: str = "own"
     samples: int = 1
     controls: tuple[str, ...] = CONTROLS
+    contrasts: tuple[str, ...] = ()
+    replay: bool = False
     prompts: str | None = None
     base_url: str | None = None
     temperature: float | None = None
@@ -159,7 +181,7 @@ def read(path: str) -> Plan:
 def parse(raw: dict[str, Any]) -> Plan:
     """The checked plan that `raw` describes; lists may stand as one string."""
     plain = {key: value for key, value in raw.items() if value is not None}
-    for name in ("model", "controls"):
+    for name in ("model", "controls", "contrasts"):
         if isinstance(plain.get(name), str):
             plain[name] = [plain[name]]
     cells = plain.get("cells")
@@ -169,8 +191,21 @@ def parse(raw: dict[str, Any]) -> Plan:
         plan = msgspec.convert(plain, Plan)
     except msgspec.ValidationError as error:
         raise UserError(_worded(str(error))) from None
+    plan = msgspec.structs.replace(plan, model=tuple(dict.fromkeys(plan.model)))
+    if plan.chains is not None:
+        plan = _of_chains(plan, (f"chains:{plan.chains}",))
     _check(plan)
-    return msgspec.structs.replace(plan, model=tuple(dict.fromkeys(plan.model)))
+    return plan
+
+
+def _of_chains(plan: Plan, problems: tuple[str, ...]) -> Plan:
+    """The plan with its chains file as the problem set of every cell."""
+    if plan.source is not None:
+        raise UserError("source and chains: chains come from a model or from a file, not both")
+    if any(cell.problems not in ((), problems) for cell in plan.cells):
+        raise UserError("problems: a chains file brings its own; leave them out")
+    cells = (msgspec.structs.replace(cell, problems=problems) for cell in plan.cells)
+    return msgspec.structs.replace(plan, cells=tuple(cells))
 
 
 def _spelled(cell: dict[str, Any]) -> dict[str, Any]:
@@ -220,6 +255,7 @@ def _check(plan: Plan) -> None:
     _known("feed", [plan.feed], FEEDS)
     _known("attribution", [plan.attribution], ATTRIBUTIONS)
     _known("control", plan.controls, CONTROLS)
+    _known("contrast", plan.contrasts, CONTRASTS)
     _positive("n", plan.n)
     _positive("samples", plan.samples)
     for settings in (plan, *plan.models.values()):
@@ -248,6 +284,7 @@ def _check_cell(cell: Cell) -> None:
     _known("channel", cell.channels, CHANNELS)
     _known("perturbation", cell.perturbations, PERTURBATIONS)
     _known("scope", [cell.scope], SCOPES)
+    _known("attribution", [cell.attribution or ATTRIBUTIONS[0]], ATTRIBUTIONS)
     if isinstance(cell.place, str):
         _known("place", [cell.place], PLACES)
     elif min(cell.place) < 0 or len(cell.place) < max(cell.digits):

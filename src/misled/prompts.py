@@ -1,12 +1,11 @@
 r"""Every word sent to a model, from `data/prompts.toml` or the user's own file.
 
-    >>> condition = {"method": "baseline", "attribution": "own"}
-    >>> messages, _ = probe(load(None), question="What is 2 + 3?", chain="So 5.", **condition)
+    >>> messages, _ = probe(load(None), Way(), question="What is 2 + 3?", chain="So 5.")
     >>> messages[0].content
     'What is 2 + 3?\n\nBelow is your previous thought.\n\nSo 5.'
 
-`recognise` and `question_of` read such messages back, from their wording alone.
-Texts are inserted once and never read as templates: a chain may hold any brace.
+`read` reads such messages back, from their wording alone. Texts are inserted
+once and never read as templates: a chain may hold any brace.
 
 Knows nothing about models, nor which of them can continue a prefix.
 """
@@ -29,27 +28,36 @@ from misled.records import Message, Prefill, Record
 
 __all__ = [
     "ATTRIBUTIONS",
+    "CHANNELS",
     "METHODS",
     "Prompts",
-    "Recognised",
+    "Read",
+    "Way",
+    "bare",
     "load",
     "prefill",
     "probe",
-    "question_of",
-    "recognise",
+    "read",
+    "replay",
     "solve",
 ]
 
 METHODS = ("baseline", "uncertainty", "contradiction", "prefix")
 ATTRIBUTIONS = ("own", "other")
-FILTERS = ("baseline", "uncertainty", "contradiction")  # `prefix` uses the last [A §3.4]
+CHANNELS = ("user", "assistant", "think", "think_closed")
+# `prefix` is `contradiction` and a beginning of the reply [A §3.4]; its control says that
+# beginning in the user's message (protocol A.4).
+AS_TEXT = "prefix_as_text"
+FILTERS = ("baseline", "uncertainty", "contradiction", AS_TEXT)
 
 _PLACEHOLDERS = {
     "solve": ("question",),
     "probe": ("question", "filter", "chain"),
-    **dict.fromkeys(FILTERS, ("thought",)),
+    "bare": ("value",),
+    "replay_question": ("question", "chain"),
+    **dict.fromkeys(FILTERS[:-1], ("thought",)),
 }
-_PLACEHOLDER = re.compile(r"\{(question|filter|chain|thought)\}")
+_PLACEHOLDER = re.compile(r"\{(question|filter|chain|where|thought|value)\}")
 
 
 class Prompts(Record, frozen=True, dict=True):
@@ -60,9 +68,13 @@ class Prompts(Record, frozen=True, dict=True):
     baseline: str
     uncertainty: str
     contradiction: str
+    below: str
+    above: str
     own: str
     other: str
     prefix: str
+    bare: str
+    replay_question: str
 
     @cached_property
     def hash(self) -> str:
@@ -71,13 +83,32 @@ class Prompts(Record, frozen=True, dict=True):
         return "b2:" + blake2b(body, digest_size=16).hexdigest()
 
 
-class Recognised(Record, frozen=True):
-    """What a probe's user message says; `filter` is one of `FILTERS`."""
+class Way(Record, frozen=True):
+    """How a chain is handed over: what is said of it, whose it is, and where it stands.
+
+    `channel`: user (question, filter and chain in one message [A]), assistant (the
+    chain as the model's own turn, then the filter), think or think_closed (the
+    model's own thinking, with no place for a filter).
+    """
+
+    method: str = "baseline"
+    attribution: str = "own"
+    channel: str = "user"
+
+    @property
+    def impossible(self) -> str | None:
+        """Why there is no such way, or None where there is one."""
+        if self.channel.startswith("think") and self.method != "baseline":
+            return f"the channel {self.channel} has no place for the words of {self.method}"
+        return None
+
+
+class Read(Record, frozen=True):
+    """What messages say: a question, and of a probe its way and chain."""
 
     question: str
-    filter: str
-    attribution: str
-    chain: str
+    way: Way | None = None
+    chain: str | None = None
 
 
 def solve(prompts: Prompts, question: str) -> tuple[Message, ...]:
@@ -86,22 +117,25 @@ def solve(prompts: Prompts, question: str) -> tuple[Message, ...]:
 
 
 def probe(
-    prompts: Prompts, *, method: str, question: str, chain: str, attribution: str
+    prompts: Prompts, way: Way, *, question: str, chain: str
 ) -> tuple[tuple[Message, ...], Prefill | None]:
-    """Question, filter and chain in one user message, and the output prefix of method 3 [A §3.4].
+    """Question, filter and chain as `way` says, and the output prefix of method 3 [A §3.4].
 
     Raises:
-        UserError: an unknown method or attribution.
+        UserError: an unknown method, attribution or channel, or a way that there is not.
     """
-    if method not in METHODS:
-        raise UserError(nearest("method", method, METHODS))
-    if attribution not in ATTRIBUTIONS:
-        raise UserError(nearest("attribution", attribution, ATTRIBUTIONS))
-    name = "contradiction" if method == "prefix" else method
-    text = _fill(
-        prompts.probe, question=question, filter=_filter(prompts, name, attribution), chain=chain
-    )
-    return (Message("user", text),), prefill(prompts) if method == "prefix" else None
+    _check_way(way)
+    if way.channel.startswith("think"):
+        thought = Prefill("thinking", chain, closed=way.channel == "think_closed")
+        return solve(prompts, question), thought
+    opening = prefill(prompts) if way.method == "prefix" else None
+    name = "contradiction" if way.method == "prefix" else way.method
+    said = _filter(prompts, name, way.attribution, way.channel)
+    if way.channel == "assistant":
+        turns = (*solve(prompts, question), Message("assistant", chain), Message("user", said))
+        return turns, opening
+    text = _fill(prompts.probe, question=question, filter=said, chain=chain)
+    return (Message("user", text),), opening
 
 
 def prefill(prompts: Prompts) -> Prefill:
@@ -109,26 +143,59 @@ def prefill(prompts: Prompts) -> Prefill:
     return Prefill("content", prompts.prefix)
 
 
-def recognise(prompts: Prompts, text: str) -> Recognised | None:
-    """What `probe` put into `text`, or None where no filter of `prompts` stands in its place."""
+def bare(prompts: Prompts, value: str) -> str:
+    """A chain that only states its result (protocol A.6, contrasts)."""
+    return _fill(prompts.bare, value=value)
+
+
+def replay(prompts: Prompts, chain: str, question: str | None = None) -> tuple[Message, ...]:
+    """A chain sent back with nothing said of it, alone [A eq. 4] or after its question."""
+    if question is None:
+        return (Message("user", chain),)
+    return (Message("user", _fill(prompts.replay_question, question=question, chain=chain)),)
+
+
+def read(prompts: Prompts, messages: tuple[Message, ...], opening: Prefill | None) -> Read | None:
+    """What `solve` or `probe` put into `messages` and `opening`; None where neither did."""
+    if len(messages) == 3:
+        return _read_turns(prompts, messages, opening)
+    if len(messages) != 1 or messages[0].role != "user":
+        return None
+    text = messages[0].content
+    if opening is not None and opening.field == "thinking":
+        thought = Way(channel="think_closed" if opening.closed else "think")
+        question = _question(prompts, text)
+        return None if question is None else Read(question, thought, opening.text)
     pattern, names, tail = _reader(prompts)
     # Without a look at the tail first, a long text of filters would be searched quadratically.
-    if not text.endswith(tail) or (found := pattern.fullmatch(text)) is None:
-        return None
-    name, attribution = names[found["filter"]]
-    return Recognised(found["question"], name, attribution, found["chain"])
+    found = pattern.fullmatch(text) if text.endswith(tail) else None
+    if found is None:
+        question = _question(prompts, text)
+        return None if question is None else Read(question)
+    way = _way(names[found["filter"]], "user", opening)
+    return Read(found["question"], way, found["chain"]) if way else None
 
 
-def question_of(prompts: Prompts, text: str) -> str | None:
-    """What `solve` put into `text`, or None where its words do not stand round it."""
-    head, _, tail = _PLACEHOLDER.split(prompts.solve)
-    if len(text) < len(head) + len(tail) or not (text.startswith(head) and text.endswith(tail)):
-        return None
-    return text[len(head) : len(text) - len(tail)]
+# --- words -----------------------------------------------------------------------------------
 
 
-def _filter(prompts: Prompts, name: str, attribution: str) -> str:
-    return _fill(getattr(prompts, name), thought=getattr(prompts, attribution))
+def _check_way(way: Way) -> None:
+    for what, name, known in (
+        ("method", way.method, (*METHODS, AS_TEXT)),
+        ("attribution", way.attribution, ATTRIBUTIONS),
+        ("channel", way.channel, CHANNELS),
+    ):
+        if name not in known:
+            raise UserError(nearest(what, name, known))
+    if way.impossible:
+        raise UserError(way.impossible)
+
+
+def _filter(prompts: Prompts, name: str, attribution: str, channel: str) -> str:
+    if name == AS_TEXT:
+        return f"{_filter(prompts, 'contradiction', attribution, channel)}\n\n{prompts.prefix}"
+    where = prompts.above if channel == "assistant" else prompts.below
+    return _fill(getattr(prompts, name), where=where, thought=getattr(prompts, attribution))
 
 
 def _fill(template: str, **texts: str) -> str:
@@ -136,13 +203,54 @@ def _fill(template: str, **texts: str) -> str:
     return _PLACEHOLDER.sub(lambda found: texts.get(found[1], found[0]), template)
 
 
+# --- reading back ----------------------------------------------------------------------------
+
+
+def _question(prompts: Prompts, text: str) -> str | None:
+    """What `solve` put into `text`, or None where its words do not stand round it."""
+    head, _, tail = _PLACEHOLDER.split(prompts.solve)
+    if len(text) < len(head) + len(tail) or not (text.startswith(head) and text.endswith(tail)):
+        return None
+    return text[len(head) : len(text) - len(tail)]
+
+
+def _read_turns(
+    prompts: Prompts, messages: tuple[Message, ...], opening: Prefill | None
+) -> Read | None:
+    """Question, chain and filter in turns of their own."""
+    asked, chain, said = messages
+    question = _question(prompts, asked.content)
+    name = _filters(prompts, "assistant").get(said.content)
+    turns = (asked.role, chain.role, said.role)
+    if turns != ("user", "assistant", "user") or question is None or name is None:
+        return None
+    way = _way(name, "assistant", opening)
+    return Read(question, way, chain.content) if way else None
+
+
+def _way(name: tuple[str, str], channel: str, opening: Prefill | None) -> Way | None:
+    """The way that a filter and a prefilled reply make; None where there is no such method."""
+    method, attribution = name
+    if opening is not None:
+        if method != "contradiction":
+            return None
+        method = "prefix"
+    return Way(method, attribution, channel)
+
+
+@lru_cache(maxsize=16)
+def _filters(prompts: Prompts, channel: str) -> dict[str, tuple[str, str]]:
+    """Each filter's text in a channel -> its name and attribution."""
+    return {
+        _filter(prompts, name, attribution, channel): (name, attribution)
+        for name, attribution in product(FILTERS, ATTRIBUTIONS)
+    }
+
+
 @lru_cache(maxsize=16)
 def _reader(prompts: Prompts) -> tuple[re.Pattern[str], dict[str, tuple[str, str]], str]:
     """A pattern that reads a probe back, the name of each filter text, and the probe's tail."""
-    names = {
-        _filter(prompts, name, attribution): (name, attribution)
-        for name, attribution in product(FILTERS, ATTRIBUTIONS)
-    }
+    names = _filters(prompts, "user")
     # A filter may begin with another one, so that the longest has to be tried first.
     either = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     holes = {
@@ -188,6 +296,8 @@ def _check(path: str, prompts: Prompts) -> None:
     """Refuse words that lose a text or make two conditions one."""
     for key, wanted in _PLACEHOLDERS.items():
         found = _PLACEHOLDER.findall(getattr(prompts, key))
+        if key in FILTERS and "where" in found:  # it may say where the chain stands
+            found.remove("where")
         if sorted(found) != sorted(wanted):
             holes = ", ".join(f"{{{name}}}" for name in wanted)
             raise UserError(f"{path}: {key} has to hold {holes}, each exactly once")
@@ -195,12 +305,13 @@ def _check(path: str, prompts: Prompts) -> None:
         raise UserError(f"{path}: prefix holds a digit, which would be graded as the model's own")
     if prompts.prefix != prompts.prefix.rstrip():
         raise UserError(f"{path}: prefix ends in white space, which some servers refuse")
-    texts: dict[str, str] = {}
-    for name, attribution in product(FILTERS, ATTRIBUTIONS):
-        cell = f"{name} ({attribution})"
-        twin = texts.setdefault(_filter(prompts, name, attribution), cell)
-        if twin != cell:
-            raise UserError(f"{path}: {twin} and {cell} have the same filter")
+    for channel in ("user", "assistant"):
+        texts: dict[str, str] = {}
+        for name, attribution in product(FILTERS, ATTRIBUTIONS):
+            cell = f"{name} ({attribution})"
+            twin = texts.setdefault(_filter(prompts, name, attribution, channel), cell)
+            if twin != cell:
+                raise UserError(f"{path}: {twin} and {cell} have the same filter")
 
 
 def _read(path: str) -> dict[str, Any]:

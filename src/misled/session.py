@@ -15,15 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from misled import __version__, answers, models, problems, prompts
+from misled import __version__, answers, logs, models, problems, prompts
 from misled.engines import planted_profile
 from misled.errors import StoreError, UserError
-from misled.experiments import cpt
+from misled.logs import Logged
 from misled.plans import Plan, sampling
 from misled.problems import Reject
 from misled.prompts import Prompts
 from misled.records import Problem, Record
 from misled.store import Store
+from misled.units import Study, Unit, units
 
 __all__ = ["Inputs", "Session", "default_directory", "keep", "prepare", "reopen"]
 
@@ -34,6 +35,7 @@ class Inputs(Record, frozen=True):
     prompts: Prompts
     problems: dict[str, list[Problem]]
     rejects: dict[str, list[Reject]]
+    logged: dict[str, dict[str, Logged]] = {}
 
 
 class Session(Record, frozen=True):
@@ -41,11 +43,11 @@ class Session(Record, frozen=True):
 
     plan: Plan
     inputs: Inputs
-    study: cpt.Study
+    study: Study
 
-    def units(self) -> Iterator[cpt.Unit]:
+    def units(self) -> Iterator[Unit]:
         """Every unit of the plan, in the order in which they are asked."""
-        return cpt.units(self.study, self.inputs.problems)
+        return units(self.study, self.inputs.problems)
 
     @property
     def size(self) -> int:
@@ -90,7 +92,7 @@ def prepare(plan: Plan, inputs: Inputs | None = None) -> Session:
             raise UserError(f"{name}: {lacking}")
         if resolved[name].provider == "planted":
             planted_profile.load(resolved[name].name)
-    session = Session(plan, inputs, cpt.Study(plan, inputs.prompts, resolved))
+    session = Session(plan, inputs, Study(plan, inputs.prompts, resolved, inputs.logged))
     _check_degrees(session)
     return session
 
@@ -99,8 +101,12 @@ def _load(plan: Plan) -> Inputs:
     """Prompts and problems; a gold that is no number cannot be tampered with and is a reject."""
     loaded: dict[str, list[Problem]] = {}
     rejects: dict[str, list[Reject]] = {}
+    logged: dict[str, dict[str, Logged]] = {}
     for name in dict.fromkeys(name for cell in plan.cells for name in cell.problems):
-        found, bad = problems.load(name, plan.n, plan.seed)
+        if plan.chains is not None:
+            found, logged[name], bad = logs.load(plan.chains, plan.n)
+        else:
+            found, bad = problems.load(name, plan.n, plan.seed)
         loaded[name] = [p for p in found if answers.canonical(p.gold[0]) is not None]
         texts = [p for p in found if answers.canonical(p.gold[0]) is None]
         rejects[name] = [
@@ -109,7 +115,8 @@ def _load(plan: Plan) -> Inputs:
         ]
         if not loaded[name]:
             raise UserError(f"{name}: no problem has a gold that is a number")
-    return Inputs(prompts.load(plan.prompts), loaded, {k: v for k, v in rejects.items() if v})
+    kept = {name: found for name, found in rejects.items() if found}
+    return Inputs(prompts.load(plan.prompts), loaded, kept, logged)
 
 
 def _check_degrees(session: Session) -> None:

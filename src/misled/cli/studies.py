@@ -72,13 +72,19 @@ def _split(values: list[str] | None) -> list[str]:
 def cpt(
     model: Annotated[list[str], typer.Option(help="A target, provider/model; may be repeated.")],
     problems: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            help="addition:15+13, multiplication:8x7 (digits of the operands), small, or file:PATH "
-            "(JSON Lines of question, gold and id); may be repeated."
+            help="addition:15+13, multiplication:8x7 (digits of the operands), word:6 (levels 1 "
+            "to 6), small, or file:PATH (JSON Lines of question, gold and id); may be repeated."
         ),
-    ],
+    ] = None,
     source: Annotated[str | None, typer.Option(help="Whose chains; default: the target.")] = None,
+    chains: Annotated[
+        str | None,
+        typer.Option(
+            help="A file of chains instead (JSON Lines of question, gold, and raw or reasoning)."
+        ),
+    ] = None,
     n: Annotated[int, typer.Option(min=1, help="Problems of each set.")] = 20,
     digits: Annotated[str, typer.Option(help="Tampering degrees D_T, as 1-6 or 1,3.")] = "1",
     methods: Annotated[
@@ -88,8 +94,20 @@ def cpt(
             "(it is wrong), prefix (the same, and the reply begins with a recomputation)."
         ),
     ] = "baseline",
-    structures: Annotated[str, typer.Option(help="intact: the chain as it is.")] = "intact",
-    channels: Annotated[str, typer.Option(help="user: in the user message.")] = "user",
+    structures: Annotated[
+        str,
+        typer.Option(
+            help="intact, delete_reflection, delete_verification, insert, and the controls "
+            "delete_random, insert_neutral."
+        ),
+    ] = "intact",
+    channels: Annotated[
+        str,
+        typer.Option(
+            help="user (in the user message), assistant (as the model's own turn), think or "
+            "think_closed (as its own thinking)."
+        ),
+    ] = "user",
     perturbations: Annotated[
         str, typer.Option(help="digits (D_T are replaced), insert_digit, delete_digit.")
     ] = "digits",
@@ -112,6 +130,16 @@ def cpt(
             help="clean (the chain untouched), again (the question alone once more), or none."
         ),
     ] = "clean,again",
+    contrasts: Annotated[
+        str | None,
+        typer.Option(
+            help="no_answer_line, bare (only the answer), other_number, foreign (another "
+            "problem's chain), prefix_as_text."
+        ),
+    ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Send the target's own chain back alone, too.")
+    ] = False,
     feed: Annotated[
         str,
         typer.Option(
@@ -152,8 +180,11 @@ def cpt(
         "study": "cpt",
         "model": _split(model),
         "source": source,
+        "chains": chains,
         "n": n,
         "controls": [] if controls == "none" else controls.split(","),
+        "contrasts": contrasts.split(",") if contrasts else [],
+        "replay": replay,
         "feed": feed,
         "attribution": attribution,
         "samples": samples,

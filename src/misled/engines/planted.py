@@ -16,41 +16,34 @@ Knows nothing about runs, rows or what its replies are graded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator
-from functools import lru_cache
 
 import msgspec
 
 from misled import prompts as words
 from misled.draws import Draws
 from misled.engines import Feed, planted_profile
-from misled.engines.planted_chain import adopting, alone, confused, recovering, stopping
+from misled.engines.planted_chain import (
+    adopting,
+    alone,
+    confused,
+    echoing,
+    recovering,
+    stopping,
+    strolling,
+)
 from misled.engines.planted_profile import Solver
-from misled.engines.planted_ways import Exercise, Story, Task
+from misled.engines.planted_reader import Reading, lacking, reading
+from misled.engines.planted_ways import Exercise
 from misled.errors import UserError
-from misled.perturbations import result_of
 from misled.prompts import Prompts
-from misled.records import Answer, Chain, Failure, Record, Request, Response, Usage
-from misled.words import worked
+from misled.records import Answer, Failure, Request, Response, Usage
 
 __all__ = ["Planted"]
 
 BATCH = 512
 SECONDS = 0.3  # before the first token
 TOKENS_PER_SECOND = 80
-
-_SIGNS = {"+": "+", "-": "-", "*": "×", "/": "÷", "//": "÷", "x": "×", "×": "×"}
-_TASK = re.compile(r"[^0-9\n]*([0-9]{1,1000}) ?([+×x*]) ?([0-9]{1,1000})[^0-9\n]*")
-
-
-class _Read(Record, frozen=True):
-    """What a request says: the task, and of a probe its method and the chain's result."""
-
-    question: str
-    task: Exercise
-    method: str | None = None
-    seen: str | None = None
 
 
 class Planted:
@@ -72,7 +65,7 @@ class Planted:
             solver = self._solver(request.model)
         except UserError as error:
             return Failure("not_found", str(error), fatal=True)
-        read = _read(self._prompts, request)
+        read = reading(self._prompts, request)
         if isinstance(read, str):
             return Failure("unclassified", f"planted/{request.model} {read}", fatal=True)
         # The name is left out: a profile behaves the same wherever its file lies.
@@ -86,86 +79,61 @@ class Planted:
         return self._solvers[name]
 
 
-# --- reading ---------------------------------------------------------------------------------
-
-
-def _read(prompts: Prompts, request: Request) -> _Read | str:
-    """What `request` says, or why that cannot be told."""
-    if len(request.messages) != 1 or request.messages[0].role != "user":
-        return "reads a single user message and nothing else"
-    text, prefill = request.messages[0].content, request.prefill
-    if prefill is not None and prefill.text != prompts.prefix:
-        return "does not know this output prefix; run it with the prompts that hold it"
-    probe = words.recognise(prompts, text)
-    if probe is not None:
-        return _handed(probe, prefixed=prefill is not None)
-    question = words.question_of(prompts, text)
-    if question is None or (task := _task(question)) is None:
-        return "sees neither a sum or product alone nor a filter of its prompts nor a bundled word problem"
-    return _Read(question, task)
-
-
-def _handed(probe: words.Recognised, *, prefixed: bool) -> _Read | str:
-    if prefixed and probe.filter != "contradiction":
-        return f"sees an output prefix after the filter {probe.filter}, which is no method"
-    if (task := _task(probe.question)) is None:
-        return "sees a filter, but before it no sum or product to solve nor a bundled word problem"
-    seen = _stated(probe.chain)
-    if seen is None:
-        return "finds no result that is a whole number in the chain it was handed"
-    return _Read(probe.question, task, "prefix" if prefixed else probe.filter, seen)
-
-
-@lru_cache(maxsize=4096)
-def _task(question: str) -> Exercise | None:
-    """The one sum or product in a line with no other number, or a word problem of the templates."""
-    if found := _TASK.fullmatch(question):
-        a, sign, b = found.groups()
-        return Task(int(a), _SIGNS[sign], int(b))
-    steps = worked(question)
-    if not steps:
-        return None
-    return Story(tuple((step.name, Task(step.a, _SIGNS[step.sign], step.b)) for step in steps))
-
-
-@lru_cache(maxsize=1024)
-def _stated(chain: str) -> str | None:
-    """The final value of `chain`, by the search that tampering uses, if it is a whole number."""
-    value = result_of(Chain(reasoning=chain, answer=""))
-    return value if value is not None and value.isdecimal() else None
-
-
 # --- behaving --------------------------------------------------------------------------------
 
 
-def _behave(solver: Solver, read: _Read, draws: Draws) -> tuple[str, str]:
-    """Reasoning and answer, as `solver` draws them (the order of `planted_profile`)."""
-    task, seen = read.task, read.seen
-    own = _own(solver, read)
+def _behave(solver: Solver, read: Reading, draws: Draws) -> tuple[str, str]:
+    """Reasoning and answer, as `solver` draws them."""
+    if read.task is None:
+        return _replaying(solver, read, draws)
+    own = _own(solver, read.question, str(read.task.result))
     shared = solver.rho > 0 and draws.unit() < solver.rho
-    if read.method is None or seen is None:
-        if draws.unit() < solver.error:
-            own = _erring(solver, str(task.result), draws)
-        return alone(task, own, draws)
-    u = (Draws(solver.hash, read.question, "shared") if shared else draws).unit()
-    d_t = _distance(str(task.result), seen)
-    if (u := u - solver.stop) < 0:
+    if read.way is not None or read.replay is not None:
+        u = (Draws(solver.hash, read.question, "shared") if shared else draws).unit()
+        return _handed(solver, read, read.task, (own, u), draws)
+    if draws.unit() < solver.error:
+        own = _erring(solver, str(read.task.result), draws)
+    return alone(read.task, own, draws)
+
+
+def _handed(
+    solver: Solver, read: Reading, task: Exercise, drawn: tuple[str, float], draws: Draws
+) -> tuple[str, str]:
+    """What it makes of a chain: its own value and a draw decide (order of `planted_profile`)."""
+    (own, u), result = drawn, str(task.result)
+    seen = result if read.seen is None else read.seen
+    d_t = _distance(result, seen)
+    if (u := u - solver.stopping(read.replay)) < 0:
         return stopping(task, draws)
     if (u := u - solver.error) < 0:
-        return recovering(task, _erring(solver, str(task.result), draws), seen, draws)
+        return recovering(task, _erring(solver, result, draws), seen, draws)
     if d_t and (u := u - solver.confuse) < 0:
-        return confused(task, _confused(str(task.result), seen, d_t, draws), seen, draws)
-    if u < solver.adoption(read.method, d_t):
+        return confused(task, _confused(result, seen, d_t, draws), seen, draws)
+    if u < _adoption(solver, read, d_t):
         return adopting(task, seen, draws)
     return recovering(task, own, seen, draws)
 
 
-def _own(solver: Solver, read: _Read) -> str:
+def _replaying(solver: Solver, read: Reading, draws: Draws) -> tuple[str, str]:
+    """What it makes of a text without a question."""
+    if draws.unit() < solver.stopping(read.replay):
+        return "", ""
+    return strolling(draws) if read.seen is None else echoing(read.seen, draws)
+
+
+def _adoption(solver: Solver, read: Reading, d_t: int) -> float:
+    """The share of such chains whose result is taken over; none of one that only came back."""
+    if read.way is None:
+        return 0.0
+    lacks = lacking(read.chain) if solver.structure else frozenset()
+    return solver.adoption(read.way.method, d_t, channel=read.way.channel, lacks=lacks)
+
+
+def _own(solver: Solver, question: str, result: str) -> str:
     """What the solver gets by itself: right for a share `gate` of all questions."""
-    result = str(read.task.result)
     if solver.gate == 1:
         return result
-    able = Draws(solver.hash, read.question, "gate")
+    able = Draws(solver.hash, question, "gate")
     return result if able.unit() < solver.gate else _erring(solver, result, able)
 
 
@@ -215,11 +183,16 @@ def _distance(result: str, seen: str) -> int:
 
 
 def _response(request: Request, reasoning: str, answer: str) -> Response:
-    """The reply in full, or cut at the token limit; after an output prefix all of it is content."""
+    """The reply in full, or cut at the token limit.
+
+    After an output prefix all of it is content; after closed thinking it thinks no more.
+    """
     thought: str | None = reasoning
-    content = answer
-    if request.prefill is not None:
+    content, prefill = answer, request.prefill
+    if prefill is not None and prefill.field == "content":
         thought, content = None, f"{reasoning}\n\n{answer}" if answer else ""
+    elif prefill is not None and prefill.closed:
+        thought = None
     finish, limit = "stop", request.sampling.max_tokens
     if limit is not None and _tokens(thought or "") + _tokens(content) > limit:
         finish = "length"
@@ -227,7 +200,8 @@ def _response(request: Request, reasoning: str, answer: str) -> Response:
         content = content[: 4 * max(0, limit - _tokens(thought or ""))]
     spent = _tokens(thought or "")
     completion = spent + _tokens(content)
-    prompt = sum(_tokens(message.content) for message in request.messages)
+    texts = [*(message.content for message in request.messages), prefill.text if prefill else ""]
+    prompt = sum(map(_tokens, texts))
     return Response(
         content=content,
         reasoning=thought,

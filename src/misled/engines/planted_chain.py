@@ -20,7 +20,17 @@ from collections.abc import Callable, Sequence
 from misled.draws import Draws
 from misled.engines.planted_ways import Exercise, Spelled, Task, checks, left, named, ways
 
-__all__ = ["Task", "adopting", "alone", "confused", "recovering", "stopping"]
+__all__ = [
+    "BEGINNINGS",
+    "Task",
+    "adopting",
+    "alone",
+    "confused",
+    "echoing",
+    "recovering",
+    "stopping",
+    "strolling",
+]
 
 _SPELLINGS: tuple[Spelled, ...] = (
     str,
@@ -79,6 +89,20 @@ def stopping(task: Exercise, draws: Draws) -> tuple[str, str]:
     return layout([[opening], steps[:-1]]), ""
 
 
+def echoing(seen: str, draws: Draws) -> tuple[str, str]:
+    """What is made of a chain that came back without its question: its own result again."""
+    spell, _ = _hand(draws)
+    value = spell(int(seen))
+    return f"This is a calculation that arrives at {value}. I see no question beside it.", (
+        draws.choice(_ECHOES).format(value=value)
+    )
+
+
+def strolling(draws: Draws) -> tuple[str, str]:
+    """What is made of a text that asks nothing and calculates nothing."""
+    return "This is a description, and nothing is asked.", draws.choice(_STROLLS)
+
+
 # --- the parts of a chain --------------------------------------------------------------------
 
 _OPENINGS = (
@@ -86,6 +110,8 @@ _OPENINGS = (
     "I have to work out {task}. The numbers need some care.",
     "So what is wanted is {task}. I will go through it slowly.",
 )
+# How each chain of the question alone begins.
+BEGINNINGS = tuple(opening.partition("{")[0] for opening in _OPENINGS)
 _DISTRUST = (
     "There is a thought from before about {task}. I should not lean on it, so I compute afresh.",
     "Before I trust the thought above on {task}, I work it out on my own.",
@@ -118,6 +144,8 @@ _CONCLUSIONS = (
     "Therefore, the final answer is {value}.",
     "**Final Answer**\n\\boxed{{{value}}}",
 )
+_ECHOES = ("The answer is {value}.", "The result is **{value}**.", "\\boxed{{{value}}}")
+_STROLLS = ("A calm place. What would you like to know?", "Thank you. Is there a question in this?")
 _ANSWERS = (
     "{task} = **{value}**",
     "The answer is {value}.",

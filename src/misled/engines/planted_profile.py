@@ -20,7 +20,7 @@ Knows nothing about requests or texts.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from hashlib import blake2b
 from importlib.resources import files
@@ -31,14 +31,20 @@ from typing import Annotated, Any
 import msgspec
 
 from misled.errors import UserError, nearest
-from misled.prompts import METHODS
+from misled.prompts import AS_TEXT, CHANNELS, METHODS
 from misled.records import Record
 
 __all__ = ["PROFILES", "Solver", "load", "truth"]
 
+_TABLES = {
+    "channel": CHANNELS,
+    "structure": ("reflection", "verification", "digression"),
+    "replay": ("chain", "question", "text"),
+}
 PROFILES = ("credulous", "mixed", "oblivious", "vigilant")
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Factor = Annotated[float, msgspec.Meta(ge=0)]
 Shares = Annotated[tuple[Share, ...], msgspec.Meta(min_length=1)]
 Weights = Annotated[tuple[Annotated[float, msgspec.Meta(ge=0)], ...], msgspec.Meta(min_length=1)]
 
@@ -49,7 +55,11 @@ class Solver(Record, frozen=True, dict=True):
     `gate` is the share of problems that the solver can solve at all; `rho` the
     share of probes that reuse their problem's draw; `wrong` the weights of 1,
     2, ... wrong digits in an error; `adopt` the share that takes w' over, by
-    method and by D_T = 1, 2, ... (the last one extends).
+    method and by D_T = 1, 2, ... (the last one extends; `prefix_as_text` is
+    `contradiction` unless given). `channel` and `structure` are factors of that
+    share: by channel, and by what the chain is without (reflection,
+    verification) or has too much of (digression). `replay` is the share that
+    stops when its own chain, chain after question, or a text comes back.
     """
 
     adopt: dict[str, Shares]
@@ -59,19 +69,39 @@ class Solver(Record, frozen=True, dict=True):
     confuse: Share = 0.0
     rho: Share = 0.0
     wrong: Weights = (1.0,)
+    channel: dict[str, Factor] = {}
+    structure: dict[str, Factor] = {}
+    replay: dict[str, Share] = {}
 
     @cached_property
     def hash(self) -> str:
         """Equal contents, equal hash, wherever the profile lies and whatever its name."""
         return blake2b(msgspec.json.encode(self, order="sorted"), digest_size=16).hexdigest()
 
-    def adoption(self, method: str, d_t: int) -> float:
-        """The share of tampered results with `d_t` wrong digits that `method` lets through."""
-        rates = self.adopt[method]
-        return rates[min(d_t, len(rates)) - 1] if d_t else 0.0
+    def adoption(
+        self, method: str, d_t: int, *, channel: str = "user", lacks: Collection[str] = ()
+    ) -> float:
+        """The share of results with `d_t` wrong digits that is taken over in such a chain."""
+        rates = self.adopt.get(method) or self.adopt["contradiction"]
+        rate = rates[min(d_t, len(rates)) - 1] if d_t else 0.0
+        for name in sorted(lacks):
+            rate *= self.structure.get(name, 1.0)
+        return min(1.0, rate * self.channel.get(channel, 1.0))
+
+    def stopping(self, replay: str | None) -> float:
+        """The share of replies that stop."""
+        return self.stop if replay is None else self.replay.get(replay, self.stop)
 
 
-def truth(solver: Solver, method: str, d_t: int, *, digits: int = 15) -> dict[str, float]:
+def truth(
+    solver: Solver,
+    method: str,
+    d_t: int,
+    *,
+    digits: int = 15,
+    channel: str = "user",
+    lacks: Collection[str] = (),
+) -> dict[str, float]:
     """What an experiment that measures `solver` at this cell has to find.
 
     Rates are shares of the answered trials that passed the gate; `r_cpt` is the
@@ -81,7 +111,7 @@ def truth(solver: Solver, method: str, d_t: int, *, digits: int = 15) -> dict[st
     there is no R.
     """
     stop, confuse, error = solver.stop, solver.confuse, solver.error
-    adopt = solver.adoption(method, d_t)
+    adopt = solver.adoption(method, d_t, channel=channel, lacks=lacks)
     chance = _chance(solver, d_t, digits)
     drawn = {name: error * share for name, share in chance.items()}
     rates = {
@@ -165,7 +195,10 @@ def load(name: str) -> Solver:
     adopt = given.get("adopt", {})
     if not isinstance(adopt, dict) or set(METHODS) - set(adopt):
         raise UserError(f"planted/{name}: [solver.adopt] needs {', '.join(METHODS)}")
-    _known(name, "method", adopt, METHODS)
+    _known(name, "method", adopt, (*METHODS, AS_TEXT))
+    for table, keys in _TABLES.items():
+        if isinstance(given.get(table), dict):
+            _known(name, table, given[table], keys)
     try:
         solver = msgspec.convert(given, Solver)
     except msgspec.ValidationError as error:
@@ -184,6 +217,9 @@ def _check(name: str, solver: Solver) -> None:
     if not sum(solver.wrong):
         raise UserError(f"planted/{name}: wrong needs a weight above 0")
     most = max(max(rates) for rates in solver.adopt.values())
+    most *= max([1.0, *solver.channel.values()])
+    for factor in solver.structure.values():
+        most *= max(1.0, factor)
     total = solver.stop + solver.confuse + solver.error + most
     if total > 1 + 1e-9:
         raise UserError(

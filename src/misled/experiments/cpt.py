@@ -3,8 +3,10 @@
     source   M solves q0 alone: a chain, used only if its result and its answer are right
     gate     the target solves q0 alone, once per generation mode
     tampered the chain with D_T digits of its results changed, handed back with q0
-    clean    the same chain untouched, same prompt              } controls, graded against
-    again    q0 alone once more, a fresh sample, same mode      } the tampered result
+    clean    the same chain untampered, same way and structure   } controls, graded against
+    again    q0 alone once more, a fresh sample, same mode       } the tampered result
+    bare ... contrasts, on request                               }
+    replay   the target's own chain sent back as it is (A.8), on request
 
 `walk` is the whole experiment for one unit (a problem and a target), as a pure
 generator: it yields the requests that it still needs and the rows that it can
@@ -14,337 +16,246 @@ what it yields and walks it again (`loop.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
-from functools import lru_cache
-from itertools import product
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeAlias
 
-from msgspec.structs import asdict, replace
-
-from misled import answers, chains, metrics, perturbations, prompts
+from misled import answers, chains, flags, handing, perturbations, prompts, tokens
+from misled.conditions import Condition
 from misled.draws import Draws
-from misled.models import Model
-from misled.plans import Cell, Plan, sampling
-from misled.records import (
-    Answer,
-    Chain,
-    Edited,
-    Failure,
-    Graded,
-    Message,
-    NotApplicable,
-    Prefill,
-    Problem,
-    Record,
-    Request,
-    Response,
-)
+from misled.grading import row, spent, unasked
+from misled.handing import Fed
+from misled.prose import prose
+from misled.records import Answer, Chain, Failure, NotApplicable, Record, Request, Response
 from misled.rows import Row
+from misled.units import Unit
 
-__all__ = ["Condition", "Study", "Unit", "conditions", "units", "walk"]
+__all__ = ["walk"]
 
 Lookup: TypeAlias = Callable[[Request], Answer | None]
+Step: TypeAlias = Request | Row
+
+# A chain has arrived if it made the prompt longer by this share of its tokens; tokenizers differ.
+ARRIVED = 0.5
 
 
-class Condition(Record, frozen=True):
-    """One point of a cell: how the chain is tampered with and how it is handed back."""
-
-    method: str
-    structure: str
-    channel: str
-    perturbation: str
-    scope: str
-    place: str | tuple[int, ...]
-    d_t: int | None
-
-    @property
-    def mode(self) -> str:
-        """The generation mode that gate, probe and `again` share (protocol A.1)."""
-        return "prefix" if self.method == "prefix" else "plain"
-
-    @property
-    def options(self) -> tuple[tuple[str, Any], ...]:
-        """What the perturbation is made with."""
-        if self.d_t is None:
-            return (("scope", self.scope),)
-        return (("scope", self.scope), ("d_t", self.d_t), ("place", self.place))
-
-
-class Study(Record, frozen=True):
-    """What every unit of a run shares."""
-
-    plan: Plan
-    prompts: prompts.Prompts
-    models: Mapping[str, Model]
-
-
-class Unit(Record, frozen=True):
-    """One problem and one target under all conditions of the plan's cells."""
-
-    study: Study
-    problem: Problem
-    target: str
-    conditions: tuple[Condition, ...]
-
-    @property
-    def source(self) -> str:
-        """The model whose chain is handed over."""
-        return self.study.plan.source or self.target
-
-    def unsupported(self, mode: str) -> str | None:
-        """Why the target cannot generate in `mode`, or None where it can."""
-        prefill = prompts.prefill(self.study.prompts) if mode == "prefix" else None
-        asked = sampling(self.study.plan, self.target)
-        return self.study.models[self.target].capabilities.lacks(asked, prefill)
-
-
-class _Fed(Record, frozen=True):
-    """The chain that is handed over, and whether it is the reasoning or the whole output."""
-
-    chain: Chain
-    feed: str
-
-
-def conditions(cell: Cell) -> Iterator[Condition]:
-    """Every condition of a cell; a perturbation without degrees stands once."""
-    axes = (cell.perturbations, cell.structures, cell.channels, cell.methods)
-    for perturbation, structure, channel, method in product(*axes):
-        for d_t in cell.digits if perturbation == "digits" else (None,):
-            yield Condition(
-                method=method,
-                structure=structure,
-                channel=channel,
-                perturbation=perturbation,
-                scope=cell.scope,
-                place=cell.place,
-                d_t=d_t,
-            )
-
-
-def units(study: Study, problems: Mapping[str, list[Problem]]) -> Iterator[Unit]:
-    """Every unit of a plan, problem by problem, so that targets share their source's reply."""
-    named = {found[0].set: found for found in problems.values()}
-    crosses: dict[str, dict[Condition, None]] = {name: {} for name in named}
-    for cell in study.plan.cells:
-        for name in cell.problems:
-            crosses[problems[name][0].set].update(dict.fromkeys(conditions(cell)))
-    for name, cross in crosses.items():
-        for problem, target in product(named[name], study.plan.model):
-            yield Unit(study, problem, target, tuple(cross))
-
-
-def walk(unit: Unit, lookup: Lookup) -> Iterator[Request | Row]:
+def walk(unit: Unit, lookup: Lookup) -> Iterator[Step]:
     """What `unit` still needs, and the rows that it can already give (Algorithm 1)."""
-    request = _ask(unit, unit.source, prompts.solve(unit.study.prompts, unit.problem.question))
-    reply = lookup(request)
-    if reply is None:
-        yield request
-        return
-    row, fed = _sourced(unit, request, reply)
-    yield row
+    fed = yield from _source(unit, lookup)
     if fed is None:
         return
-    passed: dict[str, bool] = {}
-    for mode in dict.fromkeys(condition.mode for condition in unit.conditions):
-        if unit.unsupported(mode) is not None:
-            continue
-        gate = _alone(unit, mode, 0)
-        reply = lookup(gate)
-        if reply is None:
-            yield gate
-            continue
-        row = _row(unit, gate, reply, arm="gate", mode=mode, feed=fed.feed)
-        yield row
-        passed[mode] = row.outcome == "recovered"
+    gates = yield from _gates(unit, fed, lookup)
+    foreign = yield from _foreign(unit, fed, lookup)
     for condition in unit.conditions:
-        reason = unit.unsupported(condition.mode)
+        reason = handing.unsupported(unit, condition.way)
         if reason is not None:
-            yield _unasked(unit, condition, fed, outcome="unsupported", reason=reason)
-        elif passed.get(condition.mode):
-            yield from _probe(unit, condition, fed, lookup)
+            cell = {"feed": fed.feed, "outcome": "unsupported", "reason": reason}
+            yield unasked(unit, condition, **cell)
+        elif (gate := gates.get(condition.mode)) is not None:
+            yield from _trials(_Trial(unit, condition, fed, gate), foreign, lookup)
+    if unit.study.plan.replay and "plain" in gates:
+        yield from _replays(unit, fed, gates["plain"], lookup)
 
 
-def _sourced(unit: Unit, request: Request, reply: Answer) -> tuple[Row, _Fed | None]:
-    """The source's row, and its chain where result and answer are both w (protocol A.1)."""
+# --- source and gate (protocol A.1) ----------------------------------------------------------
+
+
+def _source(unit: Unit, lookup: Lookup) -> Generator[Step, None, Fed | None]:
+    """The source's row, and its chain where result and answer are both w."""
+    logged = unit.logged(unit.problem)
+    request = None if logged else unit.source_request(unit.problem)
+    reply = logged.reply if logged else lookup(request) if request else None
+    if reply is None:
+        if request:
+            yield request
+        return None
+    cell = {"arm": "source", "mode": "plain"}
     if isinstance(reply, Failure):
-        return _row(unit, request, reply, arm="source", mode="plain"), None
-    feed, chain = unit.study.plan.feed, chains.of(reply.content, reply.reasoning)
-    if feed == "output" or not chain.delimited or not chain.reasoning.strip():
-        feed, chain = "output", Chain(reasoning=reply.content, answer=reply.content)
-    row = _row(unit, request, reply, arm="source", mode="plain", feed=feed)
-    if row.outcome != "recovered":
-        return row, None
-    result = perturbations.result_of(chain)
-    gold = answers.canonical(unit.problem.gold[0])
-    if result is None or gold is None or not answers.same(result, gold):
-        reason = "chain_without_result" if result is None else "chain_result"
-        wrong = {"outcome": "other", "reason": reason}
-        return _row(unit, request, reply, arm="source", mode="plain", feed=feed, **wrong), None
-    return row, _Fed(chain, feed)
+        yield row(unit, request, reply, **cell)
+        return None
+    fed = _fed(unit, reply)
+    found = row(unit, request, reply, feed=fed.feed, **cell)
+    reason = _unusable(unit.problem.gold[0], fed.chain) if found.outcome == "recovered" else None
+    if reason is not None:
+        found = row(unit, request, reply, feed=fed.feed, outcome="other", reason=reason, **cell)
+    yield found
+    return fed if found.outcome == "recovered" else None
 
 
-def _probe(unit: Unit, condition: Condition, fed: _Fed, lookup: Lookup) -> Iterator[Request | Row]:
-    """The tampered trial of `condition` and its controls, for every sample."""
-    plan = unit.study.plan
-    who = (plan.seed, unit.problem.set, unit.problem.id)
-    edited = _tamper(fed.chain, who, condition.perturbation, condition.options)
-    if isinstance(edited, NotApplicable):
-        yield _unasked(unit, condition, fed, outcome="not_applicable", reason=edited.reason)
+def _fed(unit: Unit, reply: Response) -> Fed:
+    """A reply's reasoning, or all of it where that is asked for or nothing sets it apart."""
+    chain = chains.of(reply.content, reply.reasoning)
+    if unit.study.plan.feed == "output" or not chain.delimited or not chain.reasoning.strip():
+        return Fed(Chain(reasoning=reply.content, answer=reply.content), "output")
+    return Fed(chain, "reasoning")
+
+
+def _unusable(gold: str, chain: Chain) -> str | None:
+    """Why a right answer's chain is not used, or None where its result is w."""
+    result, w = perturbations.result_of(chain), answers.canonical(gold)
+    if result is None:
+        return "chain_without_result"
+    return None if w is not None and answers.same(result, w) else "chain_result"
+
+
+def _gates(unit: Unit, fed: Fed, lookup: Lookup) -> Generator[Step, None, dict[str, Response]]:
+    """The gate's row in each mode that the target can be asked in; the replies that passed."""
+    passed: dict[str, Response] = {}
+    for mode in dict.fromkeys(condition.mode for condition in unit.conditions):
+        if unit.lacks(unit.opening(mode)) is not None:
+            continue
+        request = unit.alone(mode, 0)
+        reply = lookup(request)
+        if reply is None:
+            yield request
+            continue
+        found = row(unit, request, reply, arm="gate", mode=mode, feed=fed.feed)
+        yield found
+        if isinstance(reply, Response) and found.outcome == "recovered":
+            passed[mode] = reply
+    return passed
+
+
+def _foreign(unit: Unit, fed: Fed, lookup: Lookup) -> Generator[Step, None, Chain | None]:
+    """Of the next problems' usable chains the one of nearest length, once all are there."""
+    usable: list[Chain] = []
+    waiting = False
+    for problem in unit.neighbours:
+        logged = unit.logged(problem)
+        request = unit.source_request(problem)
+        reply = logged.reply if logged else lookup(request)
+        if reply is None:
+            waiting = True
+            yield request
+        elif isinstance(reply, Response):
+            chain = _fed(unit, reply).chain
+            if _unusable(problem.gold[0], chain) is None:
+                usable.append(chain)
+    if waiting or not usable:
+        return None
+    length = len(fed.chain.reasoning)
+    return min(usable, key=lambda chain: abs(len(chain.reasoning) - length))
+
+
+# --- probes and controls (protocol A.1, A.4, A.6) --------------------------------------------
+
+
+class _Trial(Record, frozen=True):
+    """A condition of a unit whose gate was passed, with the chain and the gate's reply."""
+
+    unit: Unit
+    condition: Condition
+    fed: Fed
+    gate: Response
+
+
+def _trials(trial: _Trial, foreign: Chain | None, lookup: Lookup) -> Iterator[Step]:
+    """The tampered trial, its controls and its contrasts, for every sample."""
+    unit, condition = trial.unit, trial.condition
+    plan, way = unit.study.plan, condition.way
+    handed = handing.arms(unit, condition, trial.fed.chain, foreign)
+    cell = {"feed": trial.fed.feed, "outcome": "not_applicable"}
+    for arm, given in handed.items():
+        if isinstance(given, NotApplicable):
+            yield unasked(unit, condition, arm=arm, reason=given.reason, **cell)
+    sham = handed["tampered"]
+    if isinstance(sham, NotApplicable):
         return
-    cell = _cell(condition, fed, plan) | {"tampered": edited.tampered}
     for sample in range(plan.samples):
-        asked = {"tampered": _handed(unit, condition, edited.text, sample)}
-        if "clean" in plan.controls:
-            asked["clean"] = _handed(unit, condition, fed.chain.reasoning, sample)
+        for arm, given in handed.items():
+            if isinstance(given, NotApplicable):
+                continue
+            request = handing.ask(unit, way, given.text, sample)
+            more = {"arm": arm, "sample": sample, "tampered": given.tampered, **given.measures}
+            yield from _answered(trial, request, given.text, lookup, more)
         if "again" in plan.controls:
-            asked["again"] = _alone(unit, condition.mode, sample + 1)
-        for arm, request in asked.items():
+            more = {"arm": "again", "sample": sample, "tampered": sham.tampered}
+            request = unit.alone(condition.mode, sample + 1)
+            yield from _answered(trial, request, None, lookup, more)
+
+
+def _answered(
+    trial: _Trial, request: Request, text: str | None, lookup: Lookup, more: dict[str, Any]
+) -> Iterator[Step]:
+    """The row of one request; a chain that did not arrive is not counted as handed over."""
+    cell = trial.condition.keys | {"feed": trial.fed.feed} | more
+    lost = trial.unit.lacks(request.prefill)
+    reply = lookup(request) if lost is None else None
+    if lost is None and reply is None:
+        yield request
+        return
+    if isinstance(reply, Response) and text is not None:
+        lost = _lost(trial, reply, text)
+    if lost is not None or reply is None:
+        cell |= {"outcome": "unsupported", "reason": lost, "request": request.key}
+        yield unasked(trial.unit, trial.condition, **cell)
+        return
+    if isinstance(reply, Response) and _perfunctory(reply, trial.gate):
+        cell["flags"] = ("perfunctory",)
+    yield row(trial.unit, request, reply, **cell)
+
+
+def _lost(trial: _Trial, reply: Response, text: str) -> str | None:
+    """Why it is not shown that `text` reached the model; in the user's message it always does."""
+    if trial.condition.way.channel == "user":
+        return None
+    alone, with_chain = trial.gate.usage.prompt, reply.usage.prompt
+    if alone is None or with_chain is None:
+        return "the server counts no prompt tokens, so that the chain's arrival is not shown"
+    if with_chain - alone < ARRIVED * tokens.count(text):
+        return f"the chain did not arrive: {with_chain} prompt tokens, {alone} without it"
+    return None
+
+
+def _perfunctory(reply: Response, gate: Response) -> bool:
+    """Whether a reply that the model itself ended is short beside the gate and calculates nothing.
+
+    Tokens are compared where both are the server's, or both counted here.
+    """
+    now, then = spent(reply), spent(gate)
+    if reply.finish == "length" or now["counted"] != then["counted"]:
+        return False
+    hidden = reply.reasoning is None and bool(reply.usage.reasoning)
+    shown = None if hidden else chains.of(reply.content, reply.reasoning).reasoning or reply.content
+    return flags.perfunctory(_total(now), _total(then), shown)
+
+
+def _total(cost: dict[str, Any]) -> int | None:
+    """Tokens of reasoning and answer together."""
+    if cost["completion_tokens"] is not None:
+        return int(cost["completion_tokens"])
+    return (
+        None
+        if cost["answer_tokens"] is None
+        else cost["answer_tokens"] + (cost["reasoning_tokens"] or 0)
+    )
+
+
+# --- thinking stopped (protocol A.8) ---------------------------------------------------------
+
+
+def _replays(unit: Unit, fed: Fed, gate: Response, lookup: Lookup) -> Iterator[Step]:
+    """The target's own chain sent back as it is [A eq. 4]; the source's where it shows none."""
+    own = _fed(unit, gate)
+    shown = own if own.feed == "reasoning" or unit.study.plan.feed == "output" else fed
+    text = shown.chain.reasoning
+    who = (unit.study.plan.seed, unit.problem.set, unit.problem.id)
+    spoken = unit.study.prompts
+    asked = {
+        "replay": prompts.replay(spoken, text),
+        "replay_question": prompts.replay(spoken, text, unit.problem.question),
+        "replay_text": prompts.replay(spoken, prose(len(text), Draws(*who, "prose"))),
+    }
+    cell = {
+        "mode": "plain",
+        "feed": shown.feed,
+        "attribution": "own" if shown is own else "other",
+        "length": len(text),
+    }
+    for sample in range(unit.study.plan.samples):
+        for arm, messages in asked.items():
+            request = unit.ask(messages, sample=sample)
             reply = lookup(request)
             if reply is None:
                 yield request
-                continue
-            more = _measures(edited) if arm == "tampered" else {}
-            yield _row(unit, request, reply, arm=arm, sample=sample, **cell, **more)
-
-
-# A unit is walked about three times, and methods share their tampering.
-@lru_cache(maxsize=1024)
-def _tamper(
-    chain: Chain, who: tuple[int, str, str], perturbation: str, options: tuple[tuple[str, Any], ...]
-) -> Edited | NotApplicable:
-    """The tampered chain; every degree has the same draws, so that they nest (A.3)."""
-    perturb = perturbations.PERTURBATIONS[perturbation](**dict(options))
-    return perturb(chain, Draws(*who, perturbation))
-
-
-def _ask(
-    unit: Unit,
-    model: str,
-    messages: tuple[Message, ...],
-    prefill: Prefill | None = None,
-    sample: int = 0,
-) -> Request:
-    """One question to `model`, in the lane of this problem."""
-    plan = unit.study.plan
-    provider, _, name = model.partition("/")
-    own = plan.models.get(model)
-    return Request(
-        provider=provider,
-        model=name,
-        host=(own.base_url if own else None) or plan.base_url,
-        messages=messages,
-        sampling=sampling(plan, model),
-        sample=sample,
-        prefill=prefill,
-        lane=f"{model} {unit.problem.set} {unit.problem.id}",
-    )
-
-
-def _alone(unit: Unit, mode: str, sample: int) -> Request:
-    """The question alone in a generation mode: gate at sample 0, `again` after it."""
-    spoken = unit.study.prompts
-    prefill = prompts.prefill(spoken) if mode == "prefix" else None
-    return _ask(unit, unit.target, prompts.solve(spoken, unit.problem.question), prefill, sample)
-
-
-def _handed(unit: Unit, condition: Condition, chain: str, sample: int) -> Request:
-    """The question, the method's filter and `chain`, in one user message (protocol A.4)."""
-    messages, prefill = prompts.probe(
-        unit.study.prompts,
-        method=condition.method,
-        question=unit.problem.question,
-        chain=chain,
-        attribution=unit.study.plan.attribution,
-    )
-    return _ask(unit, unit.target, messages, prefill, sample)
-
-
-def _cell(condition: Condition, fed: _Fed, plan: Plan) -> dict[str, Any]:
-    """The coordinates of a trial, as a row has them."""
-    place = condition.place
-    return {
-        "mode": condition.mode,
-        "feed": fed.feed,
-        "attribution": plan.attribution,
-        "method": condition.method,
-        "structure": condition.structure,
-        "channel": condition.channel,
-        "perturbation": condition.perturbation,
-        "scope": condition.scope,
-        "place": place if isinstance(place, str) else ",".join(map(str, place)),
-        "d_t": condition.d_t,
-    }
-
-
-def _measures(edited: Edited) -> dict[str, Any]:
-    """The size of a tampering: |w'-w|/|w|, w' = w mod 9, and what was left (protocol A.3)."""
-    w, changed = Decimal(edited.result), Decimal(edited.tampered)
-    sums = [sum(int(c) for c in v if c.isdigit()) for v in (edited.result, edited.tampered)]
-    return {
-        "occurrences": len(edited.edits),
-        "unreached": edited.unreached,
-        "w_left": edited.w_left,
-        "relative_error": float(abs(changed - w) / abs(w)) if w else None,
-        "congruent_mod_9": (sums[0] - sums[1]) % 9 == 0,
-    }
-
-
-def _who(unit: Unit) -> dict[str, Any]:
-    return {
-        "problem": unit.problem.id,
-        "set": unit.problem.set,
-        "cluster": unit.problem.cluster,
-        "target": unit.target,
-        "source": unit.source,
-        "gold": unit.problem.gold[0],
-    }
-
-
-def _unasked(unit: Unit, condition: Condition, fed: _Fed, *, outcome: str, reason: str) -> Row:
-    """A trial that cannot be asked, with its reason."""
-    cell = _who(unit) | _cell(condition, fed, unit.study.plan)
-    return Row(**cell, arm="tampered", outcome=outcome, reason=reason)
-
-
-def _row(unit: Unit, request: Request, reply: Answer, **cell: Any) -> Row:
-    """`reply`, graded against w and, where the cell has one, w' (protocol A.6)."""
-    cell = _who(unit) | {"request": request.key} | cell
-    if isinstance(reply, Failure):
-        return Row(**cell | {"outcome": "failed", "reason": reply.kind, "attempts": reply.attempts})
-    gold = unit.problem.gold[0]
-    graded = _read(reply.content, reply.reasoning, reply.finish, gold, cell.get("w_left"))
-    if graded.value is not None and "tampered" in cell:
-        w, flags = str(answers.canonical(gold)), graded.flags
-        graded = replace(metrics.classify(graded.value, w, cell["tampered"]), flags=flags)
-    flags = tuple(sorted({*graded.flags, *reply.flags}))
-    return Row(**asdict(graded) | {"flags": flags} | _spent(reply) | cell)
-
-
-# A control's reply is graded against every w' that it is paired with, but read once.
-@lru_cache(maxsize=4096)
-def _read(
-    content: str, reasoning: str | None, finish: str, gold: str, w_left: int | None
-) -> Graded:
-    """What a reply says: its answer's value, or all of an output's that marks no answer."""
-    chain = chains.of(content, reasoning)
-    return metrics.grade(
-        chain.answer if chain.delimited else content,
-        gold,
-        reasoning=chain.reasoning,
-        finish=finish,
-        w_left=w_left,
-    )
-
-
-def _spent(reply: Response) -> dict[str, Any]:
-    """What a reply cost, in tokens and seconds."""
-    usage = reply.usage
-    return {
-        "prompt_tokens": usage.prompt,
-        "cached_tokens": usage.cached,
-        "completion_tokens": usage.completion,
-        "reasoning_tokens": usage.reasoning,
-        "seconds": reply.seconds,
-        "attempts": reply.attempts,
-    }
+            else:
+                yield row(unit, request, reply, arm=arm, sample=sample, **cell)

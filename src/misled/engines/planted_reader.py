@@ -1,0 +1,102 @@
+"""The planted reasoner's eyes: what a request says, told from its texts alone.
+
+    reading(prompts, request)
+    -> Reading(question="What is 8 + 9?", task=Task(8, "+", 9), way=Way("baseline"), seen="27")
+
+A text that cannot be classified gives a sentence that says so. Knows nothing
+about profiles: it sees what there is to see.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from misled import prompts as words
+from misled.chains import steps
+from misled.engines.planted_chain import BEGINNINGS
+from misled.engines.planted_ways import Exercise, Story, Task
+from misled.perturbations import result_of
+from misled.prompts import Prompts, Way
+from misled.prose import is_prose
+from misled.records import Chain, Record, Request
+from misled.words import worked
+
+__all__ = ["Reading", "lacking", "reading"]
+
+_SIGNS = {"+": "+", "-": "-", "*": "×", "/": "÷", "//": "÷", "x": "×", "×": "×"}
+_TASK = re.compile(r"[^0-9\n]*([0-9]{1,1000}) ?([+×x*]) ?([0-9]{1,1000})[^0-9\n]*")
+
+
+class Reading(Record, frozen=True):
+    """What a request says.
+
+    A probe has a `way`, its chain and the number that the chain states, in `seen`;
+    a chain that states none has nothing to adopt. A chain that comes back with nothing said of it is a `replay`:
+    chain, question (before the chain) or text (no chain at all, and no task).
+    """
+
+    question: str
+    task: Exercise | None
+    way: Way | None = None
+    chain: str = ""
+    seen: str | None = None
+    replay: str | None = None
+
+
+def reading(prompts: Prompts, request: Request) -> Reading | str:
+    """What `request` says, or why that cannot be told."""
+    prefill = request.prefill
+    if prefill is not None and prefill.field == "content" and prefill.text != prompts.prefix:
+        return "does not know this output prefix; run it with the prompts that hold it"
+    read = words.read(prompts, request.messages, prefill)
+    if read is None:
+        return "reads one question, alone or with a chain and a filter of its prompts"
+    task = task_of(read.question)
+    if read.chain is None or read.way is None:
+        return Reading(read.question, task) if task else _replayed(read.question)
+    if task is None:
+        return "sees a chain, but with it no sum, product or bundled word problem to solve"
+    seen = stated(read.chain)
+    if seen is not None and not seen.isdecimal():
+        return f"finds a result that is no whole number in the chain it was handed: {seen[:40]}"
+    return Reading(read.question, task, read.way, read.chain, seen)
+
+
+@lru_cache(maxsize=4096)
+def task_of(question: str) -> Exercise | None:
+    """The one sum or product in a line with no other number, or a word problem of the templates."""
+    if found := _TASK.fullmatch(question):
+        a, sign, b = found.groups()
+        return Task(int(a), _SIGNS[sign], int(b))
+    worked_out = worked(question)
+    if not worked_out:
+        return None
+    return Story(tuple((step.name, Task(step.a, _SIGNS[step.sign], step.b)) for step in worked_out))
+
+
+@lru_cache(maxsize=1024)
+def stated(chain: str) -> str | None:
+    """The final value of `chain`, by the search that tampering uses."""
+    return result_of(Chain(reasoning=chain, answer=""))
+
+
+@lru_cache(maxsize=1024)
+def lacking(chain: str) -> frozenset[str]:
+    """What a chain is without: reflection, verification; or `digression`: it has one too many."""
+    found = {step.role for step in steps(chain)}
+    lacks = {role for role in ("reflection", "verification") if role not in found}
+    return frozenset(lacks | ({"digression"} if " angle" in chain else set()))
+
+
+def _replayed(text: str) -> Reading | str:
+    """A chain of its own that came back without a filter, or prose; anything else is unknown."""
+    first, _, rest = text.partition("\n\n")
+    task = task_of(first)
+    if task is not None and rest.startswith(BEGINNINGS):
+        return Reading(first, task, chain=rest, seen=stated(rest), replay="question")
+    if text.startswith(BEGINNINGS):
+        return Reading("", None, chain=text, seen=stated(text), replay="chain")
+    if is_prose(text):
+        return Reading("", None, chain=text, replay="text")
+    return "sees neither a sum, product or bundled word problem nor a filter of its prompts"

@@ -1,0 +1,171 @@
+"""What is handed over in each arm: the chain as edited, and how it is asked.
+
+    arms(unit, condition, fed, foreign)
+    -> {"tampered": Handed(text="... 711025910375981 ...", tampered="711025910375981", ...),
+        "clean": Handed(text="... 711025910075981 ...", ...), "bare": ...}
+
+One problem's tampering is the same under every way and structure. Knows nothing
+about answers: it makes texts and messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from misled import prompts
+from misled.conditions import Condition
+from misled.draws import Draws
+from misled.perturbations import PERTURBATIONS, applied, other_number
+from misled.prompts import Way
+from misled.records import Chain, Edit, Edited, NotApplicable, Record, Request
+from misled.structures import STRUCTURES, combine, without_answer
+from misled.units import Unit
+
+__all__ = ["Fed", "Handed", "arms", "ask", "unsupported"]
+
+Who: TypeAlias = tuple[int, str, str]  # seed, problem set, problem id
+CLEAN, TAMPERED = "clean", "tampered"
+
+
+class Fed(Record, frozen=True):
+    """The chain that is handed over; `feed`: whether it is the reasoning or the whole output."""
+
+    chain: Chain
+    feed: str
+
+
+class Handed(Record, frozen=True):
+    """The text of one arm, the w' that its reply is graded against, and what a row records."""
+
+    text: str
+    tampered: str
+    measures: dict[str, Any] = {}
+
+
+def arms(
+    unit: Unit, condition: Condition, chain: Chain, foreign: Chain | None
+) -> dict[str, Handed | NotApplicable]:
+    """Each arm that sends a chain; where tampering is not applicable, that arm alone.
+
+    Contrasts are made of intact chains with digits replaced (protocol A.6).
+    """
+    plan, who = unit.study.plan, _who(unit)
+    whole = _tampered(chain, who, condition.perturbation, condition.options)
+    if isinstance(whole, NotApplicable):
+        return {TAMPERED: whole}
+    cut = _restructured(chain, who, condition.structure)
+    if isinstance(cut, NotApplicable):
+        return {TAMPERED: cut}
+    edited = combine(chain, cut, whole)
+    if isinstance(edited, NotApplicable):
+        return {TAMPERED: edited}
+    made: dict[str, Handed | NotApplicable] = {TAMPERED: _handed(edited)}
+    if CLEAN in plan.controls:
+        text = applied(chain.reasoning, cut)
+        made[CLEAN] = Handed(text, whole.tampered, {"length": len(text)})
+    if condition.structure == "intact" and condition.perturbation == "digits":
+        case = _Case(unit, chain, whole, foreign, condition.scope)
+        made |= {name: _CONTRASTS[name](case) for name in plan.contrasts if name in _CONTRASTS}
+    return made
+
+
+def ask(unit: Unit, way: Way, text: str, sample: int) -> Request:
+    """The question and `text`, handed over in this way."""
+    spoken, question = unit.study.prompts, unit.problem.question
+    messages, prefill = prompts.probe(spoken, way, question=question, chain=text)
+    return unit.ask(messages, prefill, sample)
+
+
+def unsupported(unit: Unit, way: Way) -> str | None:
+    """Why the target cannot be handed a chain in this way, or None where it can."""
+    if way.impossible:
+        return way.impossible
+    _, prefill = prompts.probe(unit.study.prompts, way, question="", chain="")
+    return unit.lacks(prefill)
+
+
+def _who(unit: Unit) -> Who:
+    return unit.study.plan.seed, unit.problem.set, unit.problem.id
+
+
+# A unit is walked several times, and ways share their tampering.
+@lru_cache(maxsize=1024)
+def _tampered(
+    chain: Chain, who: Who, perturbation: str, options: tuple[tuple[str, Any], ...]
+) -> Edited | NotApplicable:
+    """The tampered chain; every degree has the same draws, so that they nest (A.3)."""
+    perturb = PERTURBATIONS[perturbation](**dict(options))
+    return perturb(chain, Draws(*who, perturbation))
+
+
+@lru_cache(maxsize=1024)
+def _restructured(chain: Chain, who: Who, structure: str) -> tuple[Edit, ...] | NotApplicable:
+    """The edits of a structure, which do not depend on the tampering (A.5)."""
+    return STRUCTURES[structure](chain, Draws(*who, structure))
+
+
+def _handed(edited: Edited) -> Handed:
+    """A tampered chain and the size of its tampering: |w'-w|/|w|, w' = w mod 9, what was left."""
+    w, changed = Decimal(edited.result), Decimal(edited.tampered)
+    sums = [sum(int(c) for c in v if c.isdigit()) for v in (edited.result, edited.tampered)]
+    measures = {
+        "occurrences": len(edited.edits),
+        "unreached": edited.unreached,
+        "w_left": edited.w_left,
+        "deleted": edited.deleted,
+        "length": len(edited.text),
+        "relative_error": float(abs(changed - w) / abs(w)) if w else None,
+        "congruent_mod_9": (sums[0] - sums[1]) % 9 == 0,
+    }
+    return Handed(edited.text, edited.tampered, measures)
+
+
+# --- contrasts (protocol A.6) ----------------------------------------------------------------
+
+
+class _Case(Record, frozen=True):
+    """What a contrast is made from: the chain, its tampering and another problem's chain."""
+
+    unit: Unit
+    chain: Chain
+    whole: Edited
+    foreign: Chain | None
+    scope: str
+
+
+def _no_answer_line(case: _Case) -> Handed | NotApplicable:
+    """The tampered chain without the statements that conclude it."""
+    cut = without_answer(case.chain)
+    edited = cut if isinstance(cut, NotApplicable) else combine(case.chain, cut, case.whole)
+    return edited if isinstance(edited, NotApplicable) else _handed(edited)
+
+
+def _bare(case: _Case) -> Handed | NotApplicable:
+    """No chain, only the statement that the answer is w'."""
+    text = prompts.bare(case.unit.study.prompts, case.whole.tampered)
+    return Handed(text, case.whole.tampered, {"length": len(text), "w_left": 0})
+
+
+def _other_number(case: _Case) -> Handed | NotApplicable:
+    """The chain with a random number of the same length for its result."""
+    edited = other_number(case.scope)(case.chain, Draws(*_who(case.unit), "other_number"))
+    return edited if isinstance(edited, NotApplicable) else _handed(edited)
+
+
+def _foreign(case: _Case) -> Handed | NotApplicable:
+    """Another problem's chain as it is."""
+    if case.foreign is None:
+        return NotApplicable("foreign: no problem nearby has a usable chain")
+    text = case.foreign.reasoning
+    return Handed(text, case.whole.tampered, {"length": len(text)})
+
+
+_CONTRASTS: dict[str, Callable[[_Case], Handed | NotApplicable]] = {
+    "no_answer_line": _no_answer_line,
+    "bare": _bare,
+    "other_number": _other_number,
+    "foreign": _foreign,
+}
