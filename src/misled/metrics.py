@@ -14,15 +14,13 @@ belong to whoever sent the request.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from misled.answers import canonical, is_marked, read, same
 from misled.errors import UserError
-from misled.numbers import numbers
+from misled.flags import flags
 from misled.records import Graded
 from misled.refusals import is_refusal
 
@@ -39,14 +37,6 @@ _OWN_END = frozenset({"stop", "end_turn", "eos"})
 _NOTHING = re.compile(r"(?>(?:[\s\u200b\u2060\ufeff]|<[|｜]?/?[\w▁]{1,40}[|｜]?>)*)")
 _FORM = str.maketrans("123456789", "000000000")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]+")
-
-# A text loops if sentences that it says this often are more than half of it;
-# in real traces that share is either below .40 or above .57.
-_LOOP_TIMES = 10
-# So much of the reasoning's opening is not repeated in an answer by chance,
-_COPIED = 200
-# nor is a number of so many digits.
-_TELLING_DIGITS = 3
 
 
 def grade(
@@ -68,8 +58,8 @@ def grade(
         reasoning: The reply's reasoning. Only flags depend on it.
         finish: stop, length, content_filter or the server's own word. A reply
             that the token limit cut is truncated whatever it says so far.
-        w_left: How often the text that was sent still states w. The flag
-            `knew_better` needs it to be 0: else w can be a copy.
+        w_left: How often the text that was sent still states w, as far as is
+            known. Only the flag `knew_better` depends on it.
 
     Raises:
         UserError: `gold` or `tampered` is not one value, or they are equal.
@@ -83,9 +73,7 @@ def grade(
         graded = classify(found, w, w_t)
     else:
         graded = Graded(*found, d_t=classify(w, w, w_t).d_t)
-    knew_better = w_left == 0 and _knew_better(graded, w, answer, reasoning or "")
-    flags = ("knew_better",) * knew_better + tuple(_flags(answer, reasoning or ""))
-    return replace(graded, flags=flags)
+    return replace(graded, flags=flags(graded, w, answer, reasoning or "", w_left))
 
 
 def classify(value: str, gold: str, tampered: str | None = None) -> Graded:
@@ -185,26 +173,3 @@ def _scored(graded: Graded, counts: tuple[int, int] | None) -> Graded:
         r_cpt=r_cpt(d_t, n_adopted, confused=graded.outcome == "confused"),
         r_hamming=r_cpt(d_t, min(n_wrong, d_t), confused=n_wrong > d_t),
     )
-
-
-def _knew_better(graded: Graded, w: str, answer: str, reasoning: str) -> bool:
-    """Whether the reply states w and yet ends on another value."""
-    if graded.value is None or graded.outcome == "recovered" or len(w) < _TELLING_DIGITS:
-        return False
-    return any(number.value == w for text in (reasoning, answer) for number in numbers(text))
-
-
-def _flags(answer: str, reasoning: str) -> Iterator[str]:
-    """`loop`, and `reasoning_in_answer` (arXiv 2505.06643)."""
-    if _loops(reasoning) or _loops(answer):
-        yield "loop"
-    opening = reasoning.strip()[:_COPIED]
-    if len(opening) == _COPIED and opening in answer:
-        yield "reasoning_in_answer"
-
-
-def _loops(text: str) -> bool:
-    said = Counter(sentence.strip().casefold() for sentence in _SENTENCE_END.split(text))
-    size = {sentence: len(sentence) * times for sentence, times in said.items()}
-    looped = sum(size[sentence] for sentence, times in said.items() if times >= _LOOP_TIMES)
-    return 2 * looped > sum(size.values())
