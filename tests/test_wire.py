@@ -278,8 +278,9 @@ LONG = "7 + 8 = 15, and so on. " * 10
         ({"prompt_tokens": 14}, {}, "was dropped: 14 prompt tokens for 85 words"),
         ({"prompt_tokens": 84}, {}, "was dropped"),
         ({"prompt_tokens": 85}, {}, None),
-        ({"prompt_tokens": 14}, {"prefill_counted": False}, None),
-        (None, {"prefill_counted": False}, None),
+        ({"prompt_tokens": 14}, {"arrival": "trusted"}, None),
+        (None, {"arrival": "trusted"}, None),
+        ({"prompt_tokens": 85}, {"arrival": "echoed"}, "does not begin with it"),
     ],
 )
 def test_a_prefilled_thinking_that_did_not_arrive_makes_no_number(
@@ -299,8 +300,9 @@ def test_a_prefilled_thinking_that_did_not_arrive_makes_no_number(
 def test_an_echo_proves_that_the_thinking_arrived() -> None:
     asked = ask(prefill=Prefill("thinking", LONG))
     body = reply({"content": "", "reasoning_content": f"{LONG}So 5."})
-    found = decode(body, asked, prefill="thinking", echoes_prefill=True)
-    assert found.reasoning == "So 5."
+    for arrival in ("counted", "echoed", "trusted"):
+        found = decode(body, asked, prefill="thinking", echoes_prefill=True, arrival=arrival)
+        assert found.reasoning == "So 5."
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,7 @@ def listing() -> list[dict[str, Any]]:
             "key_env": table.get("key_env"),
             "wire": table.get("wire", "openai"),
             "prefill": table.get("prefill", "none"),
+            "thinking_prefill": table.get("thinking_prefill"),
             "temperature": table.get("temperature", "ok"),
         }
         for name, table in _builtin().items()

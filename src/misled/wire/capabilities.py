@@ -42,9 +42,10 @@ class Capabilities(Record, frozen=True):
             it stands between `think_open` and (closed) `think_close`.
         open_body: merged into the request that leaves its prefilled thinking open.
         closed_body: likewise for one that closes it.
-        prefill_counted: the prompt tokens include a prefilled thinking, so that one that they
-            cannot hold was dropped.
         echoes_prefill: the reply may repeat the prefill at its beginning.
+        arrival: what shows that a prefilled thinking was not dropped: an echo of it or a count of
+            prompt tokens that can hold it ("counted"), an echo alone ("echoed"), or nothing has
+            to, since a probe has shown it ("trusted").
         history_reasoning: field for an earlier turn's reasoning; "" where it would get lost.
         temperature: whether temperature and top_p are heeded; `ignored` ones are sent all the same.
         top_k: likewise.
@@ -71,8 +72,8 @@ class Capabilities(Record, frozen=True):
     think_close: str = ""
     open_body: dict[str, Any] = {}
     closed_body: dict[str, Any] = {}
-    prefill_counted: bool = True
     echoes_prefill: bool = False
+    arrival: Literal["counted", "echoed", "trusted"] = "counted"
     history_reasoning: str = ""
     temperature: Heed = "ok"
     top_k: Heed = "ok"

@@ -82,8 +82,10 @@ def _continuation(said: Said, can: Capabilities, request: Request) -> tuple[str,
         content = _without(echoes, content)
         reasoning = None if reasoning is None else _without(echoes, reasoning)
     echoed = (content, reasoning) != (said.content, said.reasoning)
-    if prefill.field == "thinking" and can.prefill_counted and not echoed:
-        _check_arrival(said.usage.prompt, request, prefill)
+    if prefill.field == "thinking" and not echoed and can.arrival != "trusted":
+        reason = _lost(said.usage.prompt, can, request, prefill)
+        if reason is not None:
+            raise unsupported(request, reason)
     return content, reasoning
 
 
@@ -96,16 +98,20 @@ def _without(echoes: Iterable[str], text: str) -> str:
     return text
 
 
-def _check_arrival(prompt: int | None, request: Request, prefill: Prefill) -> None:
-    """Templates without thinking drop it without a word; a word takes at least one token."""
+def _lost(prompt: int | None, can: Capabilities, request: Request, prefill: Prefill) -> str | None:
+    """Why a thinking without an echo did not arrive: a template without thinking drops it.
+
+    A word takes at least one token.
+    """
+    if can.arrival == "echoed":
+        return "the thinking was dropped: the reply does not begin with it"
     texts = [message.content for message in request.messages]
     words = sum(len(text.split()) for text in (*texts, prefill.text))
     if not prompt:
-        raise unsupported(request, "no count of prompt tokens shows that the thinking arrived")
+        return "no count of prompt tokens shows that the thinking arrived"
     if prompt < words:
-        raise unsupported(
-            request, f"the thinking was dropped: {prompt} prompt tokens for {words} words"
-        )
+        return f"the thinking was dropped: {prompt} prompt tokens for {words} words"
+    return None
 
 
 def _plausible(usage: Usage, *, spoke: bool, thought: bool) -> Usage:
