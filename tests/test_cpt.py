@@ -282,11 +282,12 @@ def test_a_chain_that_is_not_shown_to_have_arrived_is_unsupported(
         assert row.value is None
 
 
-def test_the_thinking_takes_no_filter_so_that_other_methods_are_unsupported() -> None:
-    found = by_arm(rows(next(made(channels=["think"], methods=["uncertainty"]).units())))
-    (row,) = found["tampered"]
-    assert row.outcome == "unsupported"
-    assert "no place" in str(row.reason)
+def test_the_thinking_takes_no_filter_so_that_other_methods_are_left_out_of_it() -> None:
+    unit = next(made(channels=["user", "think"], methods=["baseline", "uncertainty"]).units())
+    ways = [(condition.way.channel, condition.way.method) for condition in unit.conditions]
+    assert ways == [("user", "baseline"), ("user", "uncertainty"), ("think", "baseline")]
+    with pytest.raises(UserError, match="only takes the method baseline"):
+        made(channels=["think"], methods=["uncertainty"])
 
 
 def test_contrasts_stand_beside_the_trial_and_are_graded_against_its_result() -> None:

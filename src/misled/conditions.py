@@ -61,16 +61,20 @@ def conditions(plan: Plan, cell: Cell) -> Iterator[Condition]:
     """Every condition of a cell; a perturbation without degrees stands once.
 
     The contrast `prefix_as_text` is one more method where there is `prefix`: it
-    has its own gate's mode, trials and controls.
+    has its own gate's mode, trials and controls. Ways that there are not (a
+    filter in a channel without a place for one) are left out.
     """
     methods = list(cell.methods)
     if AS_TEXT in plan.contrasts and "prefix" in methods:
         methods.append(AS_TEXT)
     axes = (cell.perturbations, cell.structures, cell.channels, methods)
     for perturbation, structure, channel, method in product(*axes):
+        way = Way(method, cell.attribution or plan.attribution, channel)
+        if way.impossible:
+            continue
         for d_t in cell.digits if perturbation == "digits" else (None,):
             yield Condition(
-                way=Way(method, cell.attribution or plan.attribution, channel),
+                way=way,
                 structure=structure,
                 perturbation=perturbation,
                 scope=cell.scope,

@@ -27,6 +27,7 @@ from misled.units import Unit
 __all__ = ["Fed", "Handed", "arms", "ask", "unsupported"]
 
 Who: TypeAlias = tuple[int, str, str]  # seed, problem set, problem id
+Tampering: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]  # a perturbation and its options
 CLEAN, TAMPERED = "clean", "tampered"
 
 
@@ -53,21 +54,16 @@ def arms(
     Contrasts are made of intact chains with digits replaced (protocol A.6).
     """
     plan, who = unit.study.plan, _who(unit)
-    whole = _tampered(chain, who, condition.perturbation, condition.options)
-    if isinstance(whole, NotApplicable):
-        return {TAMPERED: whole}
-    cut = _restructured(chain, who, condition.structure)
-    if isinstance(cut, NotApplicable):
-        return {TAMPERED: cut}
-    edited = combine(chain, cut, whole)
+    tampering = (condition.perturbation, condition.options)
+    edited = _edited(chain, who, condition.structure, tampering)
     if isinstance(edited, NotApplicable):
         return {TAMPERED: edited}
     made: dict[str, Handed | NotApplicable] = {TAMPERED: _handed(edited)}
     if CLEAN in plan.controls:
-        text = applied(chain.reasoning, cut)
-        made[CLEAN] = Handed(text, whole.tampered, {"length": len(text)})
+        text = _clean(chain, who, condition.structure)
+        made[CLEAN] = Handed(text, edited.tampered, {"length": len(text)})
     if condition.structure == "intact" and condition.perturbation == "digits":
-        case = _Case(unit, chain, whole, foreign, condition.scope)
+        case = _Case(unit, chain, edited, foreign, condition.scope)
         made |= {name: _CONTRASTS[name](case) for name in plan.contrasts if name in _CONTRASTS}
     return made
 
@@ -81,8 +77,6 @@ def ask(unit: Unit, way: Way, text: str, sample: int) -> Request:
 
 def unsupported(unit: Unit, way: Way) -> str | None:
     """Why the target cannot be handed a chain in this way, or None where it can."""
-    if way.impossible:
-        return way.impossible
     _, prefill = prompts.probe(unit.study.prompts, way, question="", chain="")
     return unit.lacks(prefill)
 
@@ -91,20 +85,37 @@ def _who(unit: Unit) -> Who:
     return unit.study.plan.seed, unit.problem.set, unit.problem.id
 
 
-# A unit is walked several times, and ways share their tampering.
+# A unit is walked several times, and ways share their tampering: hence the caches.
 @lru_cache(maxsize=1024)
-def _tampered(
-    chain: Chain, who: Who, perturbation: str, options: tuple[tuple[str, Any], ...]
-) -> Edited | NotApplicable:
-    """The tampered chain; every degree has the same draws, so that they nest (A.3)."""
-    perturb = PERTURBATIONS[perturbation](**dict(options))
-    return perturb(chain, Draws(*who, perturbation))
+def _edited(chain: Chain, who: Who, structure: str, tampering: Tampering) -> Edited | NotApplicable:
+    """The tampered chain in a structure; every degree has the same draws, so that they nest."""
+    name, options = tampering
+    whole = PERTURBATIONS[name](**dict(options))(chain, Draws(*who, name))
+    if isinstance(whole, NotApplicable):
+        return whole
+    cut = _restructured(chain, who, structure)
+    return cut if isinstance(cut, NotApplicable) else combine(chain, cut, whole)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
+def _clean(chain: Chain, who: Who, structure: str) -> str:
+    """The untampered chain in a structure that applies to it."""
+    cut = _restructured(chain, who, structure)
+    return chain.reasoning if isinstance(cut, NotApplicable) else applied(chain.reasoning, cut)
+
+
+@lru_cache(maxsize=256)
 def _restructured(chain: Chain, who: Who, structure: str) -> tuple[Edit, ...] | NotApplicable:
     """The edits of a structure, which do not depend on the tampering (A.5)."""
     return STRUCTURES[structure](chain, Draws(*who, structure))
+
+
+@lru_cache(maxsize=256)
+def _renumbered(chain: Chain, who: Who, scope: str) -> Edited | NotApplicable:
+    return other_number(scope)(chain, Draws(*who, "other_number"))
+
+
+_without_answer = lru_cache(maxsize=256)(without_answer)
 
 
 def _handed(edited: Edited) -> Handed:
@@ -138,7 +149,7 @@ class _Case(Record, frozen=True):
 
 def _no_answer_line(case: _Case) -> Handed | NotApplicable:
     """The tampered chain without the statements that conclude it."""
-    cut = without_answer(case.chain)
+    cut = _without_answer(case.chain)
     edited = cut if isinstance(cut, NotApplicable) else combine(case.chain, cut, case.whole)
     return edited if isinstance(edited, NotApplicable) else _handed(edited)
 
@@ -151,7 +162,7 @@ def _bare(case: _Case) -> Handed | NotApplicable:
 
 def _other_number(case: _Case) -> Handed | NotApplicable:
     """The chain with a random number of the same length for its result."""
-    edited = other_number(case.scope)(case.chain, Draws(*_who(case.unit), "other_number"))
+    edited = _renumbered(case.chain, _who(case.unit), case.scope)
     return edited if isinstance(edited, NotApplicable) else _handed(edited)
 
 

@@ -282,6 +282,8 @@ def _check_cell(cell: Cell) -> None:
     _known("method", cell.methods, METHODS)
     _known("structure", cell.structures, STRUCTURES)
     _known("channel", cell.channels, CHANNELS)
+    if "baseline" not in cell.methods and all(c.startswith("think") for c in cell.channels):
+        raise UserError(f"channels: {', '.join(cell.channels)} only takes the method baseline")
     _known("perturbation", cell.perturbations, PERTURBATIONS)
     _known("scope", [cell.scope], SCOPES)
     _known("attribution", [cell.attribution or ATTRIBUTIONS[0]], ATTRIBUTIONS)

@@ -104,7 +104,6 @@ def export(
 def models(json: Json = False) -> None:
     """List the known providers, their key variables and what they can do."""
     from misled.models import listing
-    from misled.wire import WIRES
 
     entries = listing()
     if json:
@@ -113,6 +112,4 @@ def models(json: Json = False) -> None:
     for entry in entries:
         known = {key: value for key, value in entry.items() if value not in (None, "")}
         name = known.pop("provider")
-        if known["wire"] not in WIRES:
-            known["wire"] = f"{known['wire']} (not yet)"
         print(f"{name + '/...':<16}" + "  ".join(f"{key} {value}" for key, value in known.items()))

@@ -34,8 +34,9 @@ __all__ = ["walk"]
 Lookup: TypeAlias = Callable[[Request], Answer | None]
 Step: TypeAlias = Request | Row
 
-# A chain has arrived if it made the prompt longer by this share of its tokens; tokenizers differ.
-ARRIVED = 0.5
+# A chain has arrived if it made the prompt longer by this share of its tokens as we count them:
+# tokenizers differ, most of all in digits and white space.
+ARRIVED = 0.25
 
 
 def walk(unit: Unit, lookup: Lookup) -> Iterator[Step]:
@@ -195,8 +196,12 @@ def _answered(
 
 
 def _lost(trial: _Trial, reply: Response, text: str) -> str | None:
-    """Why it is not shown that `text` reached the model; in the user's message it always does."""
-    if trial.condition.way.channel == "user":
+    """Why it is not shown that `text`, as an earlier turn, reached the model (protocol A.4).
+
+    In the user's message it always does; whether a prefilled thinking did, the wire has told.
+    """
+    trusted = trial.unit.study.models[trial.unit.target].capabilities.arrival == "trusted"
+    if trial.condition.way.channel != "assistant" or trusted:
         return None
     alone, with_chain = trial.gate.usage.prompt, reply.usage.prompt
     if alone is None or with_chain is None:
