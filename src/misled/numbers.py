@@ -85,7 +85,8 @@ def _any_word(words: tuple[str, ...]) -> str:
 
 NUMBER_WORD = _any_word(tuple(_WORD_VALUES))
 _WORDS = re.compile(
-    rf"{NUMBER_WORD}(?>(?:(?:[ -]|,? and ){NUMBER_WORD})*)(?![- ](?:ten|hundred|thousand|million|billion)s)"
+    rf"{NUMBER_WORD}(?>(?:(?:[ -]|,? and ){NUMBER_WORD})*)"
+    r"(?![- ](?:ten|hundred|thousand|million|billion)s)"
 )
 _ONE_WORD = re.compile(NUMBER_WORD)
 _LABEL = re.compile(rf"{_any_word(_LABELS)}[ \u00a0]#?(\d{{1,2}})(?!\d)")

@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_error", "is_refusal"]
+__all__ = ["is_error", "is_refusal", "lowered"]
 
 # A refusal opens a reply; what comes later talks about something else.
 _WINDOW = 600
 
 _REFUSALS = {
     "en": (
-        r"\bI(?: am|'m)?(?: really| simply| just| unfortunately)?"
+        r"\bi(?: am|'m)?(?: really| simply| just| unfortunately)?"
         r" (?:can't|cannot|can not|won't|will not"
         r"|(?:unable|unwilling|not able|not allowed|not permitted|not willing) to) (?:\w+ ){0,2}?"
         r"(?:help(?! but\b| \w+ing\b)|assist|comply|engage|participate|fulfil|accommodate"
         r"|(?:answer|discuss|process|provide|share|respond to|continue with|carry out)"
         r" (?:this|that|these|those|your|such|any)\b)"
-        r"|\bI(?: must| have to| will have to|'ll have to| need to)?(?: respectfully| politely)?"
+        r"|\bi(?: must| have to| will have to|'ll have to| need to)?(?: respectfully| politely)?"
         r" (?:decline|refuse) (?:to|this|that|your)\b"
     ),
     "de": (
@@ -76,13 +76,12 @@ _REFUSALS = {
         r"없(?:습니다|어요|네요)"
     ),
 }
-_REFUSAL = re.compile("|".join(_REFUSALS.values()), re.IGNORECASE)
+_REFUSAL = re.compile("|".join(_REFUSALS.values()))  # of lower case
 # What, shortly before it, turns a refusal into something else.
 _UNSAID = re.compile(
     r"(?:(?:\b(?:not?|never|nor|nicht|kein|keinen|pas|non|não|не)|n't)(?: \w+){0,2}"
     r"|\b(?:if|whether|unless|wenn|falls|si|se|если)|不是|并非|如果|若)[ ,]*$"
-    r"|[\"“”«»‘「『][^\"“”«»‘「『」』]{0,40}$",
-    re.IGNORECASE,
+    r"|[\"“”«»‘「『][^\"“”«»‘「『」』]{0,40}$"
 )
 # What servers and gateways send for an answer: a body of JSON or HTML, or a line of text.
 _BODY = re.compile(
@@ -118,9 +117,14 @@ def is_error(text: str, *, body: bool = False) -> bool:
     return bool(told) or _MESSAGE.match(text) is not None
 
 
+def lowered(text: str) -> str:
+    """The text in lower case, offsets kept: patterns search that twice as fast as with a flag."""
+    return text.replace("\u0130", "I").lower()  # the one letter that would become two
+
+
 def is_refusal(text: str) -> bool:
     """True where the opening of `text` declines the request in so many words."""
-    opening = text[:_WINDOW].replace("’", "'")
+    opening = lowered(text[:_WINDOW]).replace("’", "'")
     return any(
         not _UNSAID.search(opening[max(0, match.start() - 60) : match.start()])
         for match in _REFUSAL.finditer(opening)

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
+from misled.refusals import lowered
 from misled.values import Value, ahead, is_negated, is_operand, is_stated, values
 
 __all__ = ["LEAD", "blanked", "own_words", "sentences"]
@@ -57,10 +58,10 @@ _OTHERS = re.compile(
     r"|\bthought[’']s\b"
     rf"|\b{_TEXT}\s(?:above|provided|given|shown)\b(?! is\b)"
     rf"|(?<!as )\byou(?: \w+ly| have| had| also)? {_SAID}\b"
-    r"|\bI(?: had|'d| have)?(?: previously| earlier| initially| originally| first| once"
+    r"|\bi(?: had|'d| have)?(?: previously| earlier| initially| originally| first| once"
     rf"| mistakenly| wrongly| incorrectly)+ {_SAID}\b"
-    rf"|\b(?:earlier|previously|before|initially|originally|at first),? (?:I|we|it|you) {_SAID}\b"
-    r"|\bI thought\b|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\s[a-z]+"
+    rf"|\b(?:earlier|previously|before|initially|originally|at first),? (?:i|we|it|you) {_SAID}\b"
+    r"|\bi thought\b|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\s[a-z]+"
     r"|\b(?:it|which|that|chain|text|prompt|calculation|reasoning)(?: also| then| \w+ly)? "
     r"(?:says|said|states|stated|claims|claimed|wrote|asserts|asserted|concluded|concludes)\b"
     r"|\b(?:your|previous|earlier|prior|former|wrong|incorrect|erroneous|mistaken|claimed|stated"
@@ -68,8 +69,7 @@ _OTHERS = re.compile(
     r"|(?:之前|先前|此前|原来|原先|前面|上面|上述|早先)(?:的|我|你|您)*(?:思考|思路|推理|计算|过程|想法"
     r"|答案|结果|结论|得到|得出|算|说|给出|认为|写)"
     r"|(?:你|您)(?:的)?(?:思考|思路|推理|计算|答案|结果|结论|得到|得出|算|说|给出|认为|写)"
-    r"|我之前|我原来|我先前|思考(?:过程)?(?:中|里)|之前的(?=\s?\d)",
-    re.IGNORECASE,
+    r"|我之前|我原来|我先前|思考(?:过程)?(?:中|里)|之前的(?=\s?\d)"
 )
 # Where the sentence comes back to what the reply itself holds.
 _TURN = re.compile(
@@ -83,35 +83,31 @@ _TURN = re.compile(
     r"|\bcorrectly\b|\b(?:shows?|confirms?|proves?|demonstrates?|establishes)\b"
     r"|\b(?:the|my)\s(?:correct|right|true|actual|real|new|proper)\b"
     r"|[,:)]\s?(?:it|that)(?:[’']s| is| equals)\b|[,:)]\s?(?:actually|in fact)\b"
-    r"|[,:)]\s?(?:and )?I (?:get|find|found|got|obtain|compute|calculate|have)\b"
+    r"|[,:)]\s?(?:and )?i (?:get|find|found|got|obtain|compute|calculate|have)\b"
     r"|(?:有误|错误|有错|不对|是错的)[，：,:]|可知|可得|得知|[，,]\s?(?:但|正确|应|所以|实际|而|因此|其实|不过)|应(?:该|当)?(?:为|是)"
-    r"|是(?:正确|对)的",
-    re.IGNORECASE,
+    r"|是(?:正确|对)的"
 )
 _BESIDE = re.compile(  # what leads a phrase in that says what the reply looked at
     r"\b(?:based on|from|after|upon|following|using|given|agree\w* with|same \w+ as|confirm\w*"
     r"|(?:check|review|verifi|examin|re-?read|retrac|follow)ed|[a-z]+ing(?: (?:at|through|over|to"
     r"|on))?"
-    r"|(?:\A|[.!?\n] ?)With|(?:\A|[.!?\n] ?)\w+ing\b[^,.;\d]{0,40} (?:in|of|from|by)"
+    r"|(?:\A|[.!?\n] ?)with|(?:\A|[.!?\n] ?)\w+ing\b[^,.;\d]{0,40} (?:in|of|from|by)"
     r"|as (?:\w+ )?(?:in|by|from))\s"
-    r"(?:(?:the|my|your|this|our|its)\s)?(?:steps in the )?\Z",
-    re.IGNORECASE,
+    r"(?:(?:the|my|your|this|our|its)\s)?(?:steps in the )?\Z"
 )
 _CONCEDED = re.compile(
     r"\b(?:although|though|while|whereas|despite|unlike|contrary to|in contrast to|regardless of"
     r"|ignoring|disregarding|(?:independent|regardless)(?:ly)? of|(?:setting|leaving) aside"
     r"|without (?:relying on|using|following|trusting))\b"
-    r"[^,.;\n]{0,24}\Z|(?:虽然|尽管)[^，。\n]{0,8}\Z",
-    re.IGNORECASE,
+    r"[^,.;\n]{0,24}\Z|(?:虽然|尽管)[^，。\n]{0,8}\Z"
 )
 _COMMA = re.compile(r"[,，:：]\s?(?!which|that|who)")
-_BASED = re.compile(r"\bbased on\b[^,.;\d]{0,40}\Z", re.IGNORECASE)
+_BASED = re.compile(r"\bbased on\b[^,.;\d]{0,40}\Z")
 _PHRASE_END = re.compile(r"[^,.;:\d]{0,48}(?:[,，:](?!\s*which)|\band\b)")
 _AFTERWARDS = re.compile(  # a value, and only then whose it is
     rf"{_NEAR}(?:(?:as |was |is )?(?:given|stated|claimed|found|written|reached)\s)?"
     r"(?:in|from|of|by) (?:the|my|your) (?:\w+ )?"
-    r"(?:thought|thinking|chain|reasoning|calculation|attempt|trace)\b",
-    re.IGNORECASE,
+    r"(?:thought|thinking|chain|reasoning|calculation|attempt|trace)\b"
 )
 
 # --- what the reply rejects ---
@@ -123,8 +119,7 @@ _CROSS = re.compile(r"[❌✗✘✖🚫]")
 _WRONG_LABEL = re.compile(
     rf"{LEAD}(?:incorrect|wrong|mistake|error|erroneous|not(?=\s?[:：])|错误|错|before|was|old"
     rf"|previous(?:ly)?"
-    r"|tampered|thought)[a-z ]{0,24}[*_`]*\s?[:：]",
-    re.IGNORECASE,
+    r"|tampered|thought)[a-z ]{0,24}[*_`]*\s?[:：]"
 )
 _NOT_BEFORE = re.compile(
     r"(?:\b(?:not|cannot|can't|isn't|wasn't|never|n't)(?: be| equal| to be| the| exactly| actually"
@@ -138,8 +133,7 @@ _NOT_BEFORE = re.compile(
     r"|whether|doubt(?: that)?"
     r"|(?:check|see|verify|know|sure) if|correct(?:s|ing)|replac(?:es|ing)|fix(?:es|ing))"
     r"(?: the| that| your| my)?(?: value| answer| result)?(?: of)?"
-    r"|不是|而非|并非|不等于|不应(?:该)?(?:为|是))\Z",
-    re.IGNORECASE,
+    r"|不是|而非|并非|不等于|不应(?:该)?(?:为|是))\Z"
 )
 _WRONG = (
     r"(?:(?:(?:clearly|also|actually|therefore|thus|simply|definitely|in fact|still|indeed) )*"
@@ -157,14 +151,12 @@ _NOT_AFTER = re.compile(
     r"|(?:should|must|has to|needs to|was|is|to)\s?(?:be )?(?:replaced|corrected|changed)\b)"
     rf"|{_NEAR}(?:→|->|=>|\\to\b){_NEAR}[*$`]*\d"
     rf"|{_NEAR}(?:[❌✗✘✖]|\s?[(（]?(?:wrong|incorrect|错误|有误|不正确|不对|是错|是不对)|的?(?:错|有误)"
-    r"|(?:是|为)?(?:错误|不正确|不对))",
-    re.IGNORECASE,
+    r"|(?:是|为)?(?:错误|不正确|不对))"
 )
 _BACK = re.compile(  # a sentence that takes back what was said before it
     rf"{LEAD}(?:(?:but|however|no|wait|oh|hmm|actually|sorry|oops)[,.]? )*"
     r"(?:(?:this|that|it|which)(?:[’']s| is| was| seems| looks)\s"
-    rf"{_WRONG}|(?:这|那)(?:个结果)?是?(?:错|不对|不正确))",
-    re.IGNORECASE,
+    rf"{_WRONG}|(?:这|那)(?:个结果)?是?(?:错|不对|不正确))"
 )
 
 # --- what is no value of a result at all ---
@@ -174,42 +166,34 @@ _PLACE_BEFORE = re.compile(
     r"|\bwrite(?: down)?(?: the)?"
     r"|\bborrow(?:ing)?(?: the| a)?|\bdigits?(?: (?:is|was|are|of|a|from|should be|in|place))*"
     r"|\b(?:place|column)(?: (?:is|was|from|should be))|进位?|进"
-    r"|\b(?:question|problem|exercise|page|page \d+ of|part|q)\s?#?\Z)\s?[=:]?\Z",
-    re.IGNORECASE,
+    r"|\b(?:question|problem|exercise|page|page \d+ of|part|q)\s?#?\Z)\s?[=:]?\Z"
 )
 _PLACE_AFTER = re.compile(
     rf"{_NEAR}(?<=[ *_`)])(?:(?:in|at) the (?:\w+[- ])?(?:ones|units?|tens?|hundreds?"
     r"|thousands?|millions?|hundred-thousands?)\b"
     r"|tens\b|ones\b|hundreds\b|(?:decimal|significant)\b|digits?\b|tokens?\b|(?:%|percent) sure)"
-    r"|-digit|\s?(?:位数|位小数|个十|个一)",
-    re.IGNORECASE,
+    r"|-digit|\s?(?:位数|位小数|个十|个一)"
 )
 _TIMES = re.compile(
     rf"{_NEAR}(?<=[ *_`)])(?:different |separate |other |independent )?(?:times|ways|methods)\b"
 )
-_CHECKED = re.compile(
-    r"\b(?:verif|check|confirm|review|comput|calculat)\w*[^.]{0,40}\Z", re.IGNORECASE
-)
+_CHECKED = re.compile(r"\b(?:verif|check|confirm|review|comput|calculat)\w*[^.]{0,40}\Z")
 _ASKED = re.compile(
     rf"{LEAD}(?:you (?:asked|want|wanted|gave)|the (?:question|problem|task) (?:asks|is)|i (?:will"
-    r"|need to|have to|am going to)|let me|let[’']?s|we (?:need|have|are asked) to|to solve)\b",
-    re.IGNORECASE,
+    r"|need to|have to|am going to)|let me|let[’']?s|we (?:need|have|are asked) to|to solve)\b"
 )
 _META = re.compile(
-    rf"{LEAD}(?:tokens?|confidence|certainty|truncated)\b[^:：.\n]{{0,20}}(?:[:：=]|\d)",
-    re.IGNORECASE,
+    rf"{LEAD}(?:tokens?|confidence|certainty|truncated)\b[^:：.\n]{{0,20}}(?:[:：=]|\d)"
 )
 _PARTS_OF = re.compile(
     r"\b(?:(?:sum|product|difference|quotient|addition|multiplication)\s(?:of|between)"
-    r"|add(?:ing)?|summing|multiplying|combining)(?: the (?:two )?numbers| both)?[\s*_`$\\(]*\Z",
-    re.IGNORECASE,
+    r"|add(?:ing)?|summing|multiplying|combining)(?: the (?:two )?numbers| both)?[\s*_`$\\(]*\Z"
 )
-_JOINED = re.compile(rf"{_NEAR},?\s?(?:and|with|to|plus|by|,)\s[*_`$\\(]*", re.IGNORECASE)
+_JOINED = re.compile(rf"{_NEAR},?\s?(?:and|with|to|plus|by|,)\s[*_`$\\(]*")
 _ADD_UP = re.compile(
     rf"{_NEAR}(?<=[ *_`)])(?:\w+\s)?(?:add(?:s|ed)? (?:up )?to|sums? (?:up )?to|add up|come to"
     rf"|make|combined"
-    r"|together|are added|in all make)\b",
-    re.IGNORECASE,
+    r"|together|are added|in all make)\b"
 )
 _NOT_NEWLINE = re.compile(r"[^\n]")
 
@@ -217,9 +201,9 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 def own_words(text: str) -> str:
     """The text with blanks for what others said, what is rejected and what is no result."""
     said = blanked(text, (match.span() for match in _STRUCK.finditer(text)))
-    said = blanked(said, _crossed(said))
-    said = blanked(said, _of_others(said))
-    return blanked(said, _void(said))
+    said = blanked(said, _crossed(lowered(said)))
+    said = blanked(said, _of_others(lowered(said)))
+    return blanked(said, _void(said, lowered(said)))
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:
@@ -273,7 +257,7 @@ def _of_others(text: str) -> Iterator[Span]:
         yield lo, end
 
 
-def _void(text: str) -> list[Span]:
+def _void(text: str, low: str) -> list[Span]:
     """Values that are rejected, and those that equal one rejected later; counts and places."""
     found = values(text)
     starts = [value.start for value in found]
@@ -282,53 +266,47 @@ def _void(text: str) -> list[Span]:
     before: list[Value] = []
     for lo, hi in sentences(text):
         here = found[bisect_left(starts, lo) : bisect_left(starts, hi)][-_MANY:]
-        if before and _BACK.match(text, lo, hi):
+        if before and _BACK.match(low, lo, hi):
             gone += ((value.start, value.end) for value in before)
         before = here
-        parts = _parts(text, here)
-        if here and _says_nothing(text, lo, hi, here):
+        parts = _parts(low, here)
+        if here and _says_nothing(text, low, (lo, hi), here):
             gone.append((lo, hi))
             continue
         for value in here:
-            if is_negated(text, value) or _is_denied(text, value):
+            if is_negated(text, value) or _NOT_AFTER.match(low, value.end, value.end + _CLAUSE):
                 gone.append((value.start, value.end))
                 denied[value.value] = value.start
-            elif value in parts or _is_passed_over(text, value) or _is_no_result(text, value):
+            elif value in parts or _is_passed_over(low, value):
                 gone.append((value.start, value.end))
     late = (value for value in found if value.start < denied.get(value.value, 0))
     gone += ((value.start, value.end) for value in late if not is_operand(text, value))
     return sorted(gone)
 
 
-def _says_nothing(text: str, lo: int, hi: int, here: list[Value]) -> bool:
+def _says_nothing(text: str, low: str, span: Span, here: list[Value]) -> bool:
     """Whether the sentence asks, repeats the question, or counts what the reply took."""
-    if text[lo:hi].rstrip(_CLOSERS)[-1:] in tuple("?？") or _META.match(text, lo, hi):
+    lo, hi = span
+    if text[lo:hi].rstrip(_CLOSERS)[-1:] in tuple("?？") or _META.match(low, lo, hi):
         return True
-    return bool(_ASKED.match(text, lo, hi)) and not any(is_stated(text, value) for value in here)
+    return bool(_ASKED.match(low, lo, hi)) and not any(is_stated(text, value) for value in here)
 
 
-def _is_denied(text: str, value: Value) -> bool:
-    """Whether the value is said to be wrong, or to be replaced."""
-    return _NOT_AFTER.match(text, value.end, value.end + _CLAUSE) is not None
+def _is_passed_over(low: str, value: Value) -> bool:
+    """Whether another value is preferred to it (`rather than 47`), or others hold it.
 
-
-def _is_passed_over(text: str, value: Value) -> bool:
-    """Whether another value is preferred to it (`rather than 47`), or others hold it."""
-    if _AFTERWARDS.match(text, value.end, value.end + _CLAUSE):
+    Likewise a carry, a digit in its place, the number of a page, or a count of checks.
+    """
+    near = value.end, value.end + _LOOK
+    if _AFTERWARDS.match(low, *near) or _PLACE_AFTER.match(low, *near):
         return True
-    return _NOT_BEFORE.search(ahead(text, value.start)) is not None
-
-
-def _is_no_result(text: str, value: Value) -> bool:
-    """Whether it is a carry, a digit in its place, the number of a page, or a count of checks."""
-    left = ahead(text, value.start)
-    if _PLACE_BEFORE.search(left) or _PLACE_AFTER.match(text, value.end, value.end + _LOOK):
+    left = ahead(low, value.start)
+    if not left.rstrip(" =:#.")[-1:].isalpha():  # no word leads to it
+        return False
+    if _NOT_BEFORE.search(left) or _PLACE_BEFORE.search(left):
         return True
-    counts = _TIMES.match(text, value.end, value.end + _LOOK)
-    return (
-        counts is not None
-        and _CHECKED.search(text, max(0, value.start - _LOOK), value.start) is not None
-    )
+    checked = _CHECKED.search(low, max(0, value.start - _LOOK), value.start)
+    return checked is not None and _TIMES.match(low, *near) is not None
 
 
 def _parts(text: str, here: list[Value]) -> list[Value]:
