@@ -37,9 +37,9 @@ LAYERS = (
         "wire",
     ),
     *("models", "plans", "conditions", "units", "handing", "grading", "store", "ledger"),
-    *("engines", "experiments", "loop", "trials", "sheets"),
+    *("engines", "experiments", "loop", "trials", "captions", "sheets", "latex", "lines"),
+    *("cells", "comparisons", "sweeps", "families", "exhibits"),
     *(
-        "cells",
         "estimates",
         "figures",
         "findings",

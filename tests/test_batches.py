@@ -43,17 +43,20 @@ def test_differences_are_those_of_each_row(trials: int, clusters: int) -> None:
     for values in ([0, 1], [0, 0.5, 1]):
         pair = rng.choice(values, (2, 3, trials))
         pair[0, 0] = pair[1, 0]
-        for got, x, y in zip(batches.paired(pair[0], pair[1], label, span=1), *pair, strict=True):
+        for (got, p), x, y in zip(
+            batches.paired(pair[0], pair[1], label, span=1), *pair, strict=True
+        ):
             want = stats.paired(x, y, label, span=1)
             assert (got.value, got.low, got.high) == pytest.approx(
                 (want.value, want.low, want.high)
             )
             assert (got.n, got.clusters) == (want.n, want.clusters)
+            assert p == (want.low and pytest.approx(stats.paired_p(x, y, label, span=1)))
 
 
 def test_no_trials_are_nothing_and_a_difference_has_a_span() -> None:
     nothing = np.empty((2, 0))
     assert batches.rates(nothing, []) == [stats.NOTHING] * 2
-    assert batches.paired(nothing, nothing, [], span=1) == [stats.NOTHING] * 2
+    assert batches.paired(nothing, nothing, [], span=1) == [(stats.NOTHING, None)] * 2
     with pytest.raises(ValueError, match="larger than 1"):
         batches.paired([[2.0]], [[0.0]], [1], span=1)

@@ -9,7 +9,9 @@ has no part in its row.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +19,9 @@ import numpy.typing as npt
 from misled import intervals
 from misled.intervals import Array, Limits, Trials
 from misled.records import Estimate
-from misled.stats import NOTHING, estimates, t_method
+from misled.stats import FEW_CLUSTERS, NOTHING, estimates
 
-__all__ = ["paired", "r_cpts", "rates"]
+__all__ = ["Difference", "independent", "paired", "r_cpts", "rates"]
 
 
 def rates(
@@ -36,32 +38,48 @@ def r_cpts(
     return _each(r, clusters, weights, intervals.r_cpt, lambda t: ["MOVER"] * len(t.values))
 
 
+class Difference(NamedTuple):
+    """A paired difference with its two-sided p, None where no interval is claimed."""
+
+    estimate: Estimate
+    p: float | None
+
+
 def paired(
     first: npt.ArrayLike, second: npt.ArrayLike, clusters: npt.ArrayLike, *, span: float
-) -> list[Estimate]:
-    """The mean of first - second [k, n] in each row, as `stats.paired` has it.
+) -> list[Difference]:
+    """The mean of first - second [k, n] in each row, as `stats.paired` and `paired_p` have it.
 
     Bonett-Price only where every row holds 0 and 1 alone.
     """
     pair = np.stack([np.atleast_2d(first), np.atleast_2d(second)])
-    if np.abs(pair[0] - pair[1]).max(initial=0) > span + 1e-9:
+    if not pair.size:
+        return [Difference(NOTHING, None)] * pair.shape[1]
+    if np.abs(pair[0] - pair[1]).max() > span + 1e-9:
         raise ValueError(f"a difference is larger than {span}")
-    single = len(np.unique(np.asarray(clusters))) == pair.shape[2]
-    if single and np.isin(pair, (0, 1)).all():
-        return _each(
-            pair[0] - pair[1],
-            clusters,
-            None,
-            intervals.bonett_price,
-            lambda t: ["Bonett-Price"] * len(t.values),
-        )
-    return _each(
-        pair[0] - pair[1],
-        clusters,
-        None,
-        lambda trials: intervals.difference(trials, span),
-        lambda t: [t_method(t.starts.size, few=bool(few)) for few in intervals.agree(t)],
-    )
+    trials = _trials(pair[0] - pair[1], np.ones(pair[0].shape), clusters)
+    if trials.starts.size == pair.shape[2] and np.isin(pair, (0, 1)).all():
+        methods = ["Bonett-Price"] * pair.shape[1]
+        limits, p = intervals.bonett_price(trials), intervals.bonett_price_p(trials)
+    else:
+        methods = [_t_method(trials, few=bool(few)) for few in intervals.agree(trials)]
+        limits, p = intervals.difference(trials, span), intervals.difference_p(trials, span)
+    found = zip(estimates(limits, trials, methods), p.tolist(), strict=True)
+    return [Difference(one, None if one.low is None else p) for one, p in found]
+
+
+def independent(first: Estimate, second: Estimate) -> Estimate:
+    """The difference of two estimates of different problems, by MOVER (Donner & Zou 2012)."""
+    n, clusters = first.n + second.n, first.clusters + second.clusters
+    if first.value is None or second.value is None:
+        return Estimate(None, None, None, n, clusters, "none: nothing to compare with")
+    value = first.value - second.value
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        why = next(e.method for e in (first, second) if e.low is None)
+        return Estimate(value, None, None, n, clusters, why)
+    low = value - math.hypot(first.value - first.low, second.high - second.value)
+    high = value + math.hypot(first.high - first.value, second.value - second.low)
+    return Estimate(value, low, high, n, clusters, "MOVER, unpaired")
 
 
 def _each(
@@ -74,19 +92,28 @@ def _each(
     """An estimate for each row; a row without a trial is nothing."""
     value = np.atleast_2d(np.asarray(values, np.float64))
     weight = np.ones(value.shape) if weights is None else np.broadcast_to(weights, value.shape)
-    order = np.argsort(np.asarray(clusters), kind="stable")
-    label = np.asarray(clusters)[order]
     used = (weight > 0).any(1)
     found = [NOTHING] * len(value)
-    if not used.any():
-        return found
-    starts = np.flatnonzero(np.r_[True, label[1:] != label[:-1]])
-    trials = Trials(value[used][:, order], weight[used][:, order], starts)
-    lines = estimates(limits(trials), trials, methods(trials))
-    for row, line in zip(np.flatnonzero(used), lines, strict=True):
-        found[row] = line
+    if used.any():
+        trials = _trials(value[used], weight[used], clusters)
+        lines = estimates(limits(trials), trials, methods(trials))
+        for row, line in zip(np.flatnonzero(used), lines, strict=True):
+            found[row] = line
     return found
+
+
+def _trials(values: Array, weights: Array, clusters: npt.ArrayLike) -> Trials:
+    order = np.argsort(np.asarray(clusters), kind="stable")
+    label = np.asarray(clusters)[order]
+    starts = np.flatnonzero(np.r_[True, label[1:] != label[:-1]])
+    return Trials(values[:, order], weights[:, order], starts)
 
 
 def _rate_methods(trials: Trials) -> list[str]:
     return ["Wilson" if one else "Wilson at n_eff" for one in intervals.is_single(trials)]
+
+
+def _t_method(trials: Trials, *, few: bool) -> str:
+    method = "t on cluster means" + (" and two more" if few else "")
+    size = trials.starts.size
+    return method + (f", under {FEW_CLUSTERS} clusters" if size < FEW_CLUSTERS else "")

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from misled import batches, stats
-from misled.records import OUTCOMES, Entry, Estimate
+from misled.lines import FIRST_ANSWERED, NET, SPAN, Counts, counted, entry, even, has_r, line, rates
+from misled.records import OUTCOMES, Entry
 from misled.trials import (
-    ANSWERED,
     CELL,
     CONTROLS,
     GROUP,
@@ -29,7 +29,6 @@ from misled.trials import (
     SENT,
     SOLVED,
     WRONG,
-    Keys,
     Piece,
     pairs,
     pieces,
@@ -38,23 +37,9 @@ from misled.trials import (
     with_weights,
 )
 
-__all__ = ["NET", "SPAN", "controls", "cpt", "eligibility", "entry", "net", "outcomes", "pooled"]
-
-STUDY = "cpt"
-# Reasons that get a rate of their own beside their outcome's.
-REASONS = {
-    "unreadable": ("none", "approximate", "ambiguous"),
-    "confused": ("form", "digits"),
-    "other": ("own", "mixed"),
-}
-# These change the length of the result, so that no digit can be compared (protocol A.3).
-WITHOUT_R = ("insert_digit", "delete_digit")
-NET = dict(zip(SCORES, ("net_adoption", "net_recovery", "net_r"), strict=True))
-SPAN = dict(zip(SCORES, (1.0, 1.0, 1.5), strict=True))  # the largest difference of a score
+__all__ = ["controls", "cpt", "eligibility", "net", "outcomes", "pooled"]
 
 _RECOVERED, _ADOPTED = OUTCOMES.index("recovered"), OUTCOMES.index("adopted")
-_FIRST = OUTCOMES.index(ANSWERED[0])
-_KINDS = [f"{name}/{reason}" for name in ANSWERED for reason in REASONS.get(name, ())]
 
 
 def eligibility(trials: pl.DataFrame) -> list[Entry]:
@@ -117,7 +102,7 @@ def controls(trials: pl.DataFrame) -> list[Entry]:
         mine = mine.unique(reply, keep="first", maintain_order=True).sort(reply)
         for piece in pieces(mine, names, ("code", "kind", "cluster")):
             keys = piece.keys | {"arm": arm}
-            found += _rates("controls", piece._replace(keys=keys), mine)
+            found += rates("controls", piece._replace(keys=keys), mine)
     return found
 
 
@@ -126,7 +111,7 @@ def outcomes(trials: pl.DataFrame) -> list[Entry]:
     frame = probes(trials)
     found: list[Entry] = []
     for piece in pieces(frame, (*CELL, "arm"), ("code", "kind", "cluster")):
-        found += _rates("outcomes", piece, frame)
+        found += rates("outcomes", piece, frame)
     return found
 
 
@@ -137,7 +122,7 @@ def cpt(trials: pl.DataFrame) -> list[Entry]:
     found: list[Entry] = []
     for piece in pieces(frame, CELL, columns):
         c = piece.columns
-        r, hamming, answered = c["r_cpt"], c["r_hamming"], c["code"] >= _FIRST
+        r, hamming, answered = c["r_cpt"], c["r_hamming"], c["code"] >= FIRST_ANSWERED
         known, clear = np.isfinite(r), c["w_left"] == 0
         readings = {
             "r_cpt": (r, known),
@@ -152,7 +137,7 @@ def cpt(trials: pl.DataFrame) -> list[Entry]:
             "adopted_w_left_0": answered & clear,
         }
         estimates = []
-        if _has_r(piece.keys):
+        if has_r(piece.keys):
             kept = np.stack([mask for _, mask in readings.values()])
             values = np.where(kept, np.stack([value for value, _ in readings.values()]), 0.5)
             lines = zip(readings, kept, batches.r_cpts(values, c["cluster"], kept), strict=True)
@@ -161,8 +146,8 @@ def cpt(trials: pl.DataFrame) -> list[Entry]:
         hits = np.broadcast_to(c["code"] == _ADOPTED, kept.shape)
         estimates += list(zip(shares, kept, batches.rates(hits, c["cluster"], kept), strict=True))
         for metric, mask, estimate in estimates:
-            left_out = _counts(c["code"][~mask])
-            found.append(_entry("cpt", metric, piece, estimate, left_out, frame))
+            left_out = counted(c["code"][~mask])
+            found.append(line("cpt", metric, piece, estimate, left_out, frame))
     return found
 
 
@@ -196,80 +181,41 @@ def pooled(trials: pl.DataFrame) -> list[Entry]:
     for cut in pieces(tampered, (*GROUP, "degrees"), columns):
         keys = {"d_t" if name == "degrees" else name: value for name, value in cut.keys.items()}
         piece, c, group = cut._replace(keys=keys), cut.columns, int(cut.columns["group"][0])
-        if _has_r(keys):
+        if has_r(keys):
             known = np.isfinite(c["r_cpt"])
-            r, weights = np.where(known, c["r_cpt"], 0.5), _even(c["known_weight"])
+            r, weights = np.where(known, c["r_cpt"], 0.5), even(c["known_weight"])
             (estimate,) = batches.r_cpts([r], c["cluster"], weights)
-            left_out = _counts(c["code"][~known])
-            found.append(_entry("pooled", "r_cpt", piece, estimate, left_out, tampered))
-        found += _rates("pooled", piece, tampered, _even(c["answered_weight"]))
+            left_out = counted(c["code"][~known])
+            found.append(line("pooled", "r_cpt", piece, estimate, left_out, tampered))
+        found += rates("pooled", piece, tampered, even(c["answered_weight"]))
         for control, (known, lost) in arms.items():
             paired = piece._replace(keys=keys | {"against": control})
             found += _nets("pooled", paired, known.get(group), lost.get(group, {}), tampered)
     return found
 
 
-def entry(
-    table: str,
-    metric: str,
-    keys: Keys,
-    estimate: Estimate,
-    left_out: Mapping[str, int] | None = None,
-) -> Entry:
-    """An estimate as a line; what is left out by the protocol's order of outcomes."""
-    counts = left_out or {}
-    return Entry(
-        table=table,
-        study=STUDY,
-        metric=metric,
-        keys=keys,
-        left_out={name: counts[name] for name in sorted(counts, key=_rank)},
-        **asdict(estimate),
-    )
-
-
-def _rates(table: str, piece: Piece, frame: pl.DataFrame, weights: Any = None) -> list[Entry]:
-    """The rate of each outcome, and of its reasons, of one denominator; checked to sum to 1."""
-    code, kind = piece.columns["code"], piece.columns["kind"]
-    answered = code >= _FIRST
-    names = list(ANSWERED)
-    hits = code == np.arange(_FIRST, len(OUTCOMES))[:, None]
-    if table == "controls":
-        names = [*ANSWERED[: _ADOPTED - _FIRST], "wrong"]
-        hits = np.vstack([hits[: _ADOPTED - _FIRST], code >= _ADOPTED])
-    reasons = [name for name in _KINDS if name.partition("/")[0] in names]
-    hits = np.vstack([hits, *(kind == name for name in reasons)])
-    mass = answered.astype(float) if weights is None else weights
-    estimates = batches.rates(hits, piece.columns["cluster"], mass)
-    total = sum(estimate.value or 0.0 for estimate in estimates[: len(names)])
-    if answered.any() and abs(total - 1) > 1e-9:
-        raise ArithmeticError(f"the rates of {piece.keys} sum to {total}, not to 1")
-    left_out = _counts(code[~answered])
-    lines = zip([*names, *reasons], estimates, strict=True)
-    return [_entry(table, metric, piece, rate, left_out, frame) for metric, rate in lines]
-
-
 def _nets(
     table: str,
     piece: Piece,
     known: dict[str, Any] | None,
-    lost: Mapping[str, Mapping[str, int]],
+    lost: Mapping[str, Counts],
     frame: pl.DataFrame,
 ) -> Iterator[Entry]:
     """Net adoption, recovery and R of one cell against one control."""
     for scores in (SCORES[:2], SCORES[2:]):
-        if scores == ("r_cpt",) and not _has_r(piece.keys):
+        if scores == ("r_cpt",) and not has_r(piece.keys):
             continue
-        estimates = [stats.NOTHING] * len(scores)
+        found = [batches.Difference(stats.NOTHING, None)] * len(scores)
         if known is not None:
             first, second = (
                 np.stack([known[f"{score}{arm}"] for score in scores]) for arm in ("", "_control")
             )
             both = np.isfinite(first[0])
             first, second, clusters = first[:, both], second[:, both], known["cluster"][both]
-            estimates = batches.paired(first, second, clusters, span=SPAN[scores[0]])
-        for score, estimate in zip(scores, estimates, strict=True):
-            yield _entry(table, NET[score], piece, estimate, lost.get(score, {}), frame)
+            found = batches.paired(first, second, clusters, span=SPAN[scores[0]])
+        for score, (estimate, p) in zip(scores, found, strict=True):
+            made = line(table, NET[score], piece, estimate, lost.get(score, {}), frame)
+            yield replace(made, p=p)
 
 
 def _by_unit(frame: pl.DataFrame, unit: str) -> dict[int, dict[str, Any]]:
@@ -294,40 +240,3 @@ def _lost(trials: pl.DataFrame, control: str, unit: str) -> dict[int, dict[str, 
 def _present(trials: pl.DataFrame) -> list[str]:
     arms = set(trials["arm"].unique())
     return [control for control in CONTROLS if control in arms]
-
-
-def _has_r(keys: Keys) -> bool:
-    return keys.get("perturbation") not in WITHOUT_R
-
-
-def _even(weights: Any) -> Any:
-    """Weights that are all alike as 1."""
-    some = weights[weights > 0]
-    return np.where(weights > 0, 1.0, 0.0) if some.size and np.ptp(some) == 0 else weights
-
-
-def _counts(codes: Any) -> dict[str, int]:
-    counts = np.bincount(codes, minlength=len(OUTCOMES)) if len(codes) else np.zeros(0, int)
-    return {OUTCOMES[code]: int(counts[code]) for code in np.flatnonzero(counts)}
-
-
-def _entry(
-    table: str,
-    metric: str,
-    piece: Piece,
-    estimate: Estimate,
-    left_out: Mapping[str, int],
-    frame: pl.DataFrame,
-) -> Entry:
-    """A line; where nothing was supported, with the reason instead of a method."""
-    if not estimate.n and "unsupported" in left_out:
-        lines = frame[piece.lines].filter(pl.col("outcome") == "unsupported")["reason"]
-        why = "unsupported: " + "; ".join(sorted(set(lines)))
-        estimate = replace(estimate, method=why)
-    return entry(table, metric, piece.keys, estimate, left_out)
-
-
-def _rank(outcome: str) -> tuple[int, str]:
-    """By the protocol's order of outcomes, a control's after the trial's own."""
-    known = OUTCOMES.index(outcome) if outcome in OUTCOMES else len(OUTCOMES)
-    return (known, outcome)

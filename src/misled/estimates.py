@@ -12,17 +12,18 @@ Knows nothing about requests, stores or how an interval is made (`stats`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from misled import cells, sheets
+from misled import cells, comparisons, families, latex, sheets, sweeps
+from misled.exhibits import exhibits
 from misled.records import Entry
 from misled.trials import prepare
 
-__all__ = ["entries", "figure4", "figure4_net", "frame", "write"]
+__all__ = ["entries", "frame", "write"]
 
 
 def entries(rows: pl.DataFrame) -> list[Entry]:
@@ -30,16 +31,27 @@ def entries(rows: pl.DataFrame) -> list[Entry]:
     if rows.is_empty():
         return []
     trials = prepare(rows)
-    points, nets = cells.cpt(trials), cells.net(trials)
+    points, nets, pooled = cells.cpt(trials), cells.net(trials), cells.pooled(trials)
+    compared = [
+        *comparisons.methods(trials),
+        *comparisons.structures(trials),
+        *sweeps.slopes(trials),
+    ]
+    tests = families.families([*pooled, *compared])
     return [
         *cells.eligibility(trials),
+        *tests,
         *cells.controls(trials),
         *cells.outcomes(trials),
         *points,
         *nets,
-        *cells.pooled(trials),
-        *figure4(points),
-        *figure4_net(nets),
+        *families.adjusted([*pooled, *compared], tests),
+        *sweeps.magnitude(trials),
+        *comparisons.contrasts(trials),
+        *comparisons.attribution(trials),
+        *comparisons.operations(pooled),
+        *comparisons.common(trials),
+        *exhibits(points, nets, pooled),
     ]
 
 
@@ -65,22 +77,16 @@ def frame(found: Sequence[Entry]) -> pl.DataFrame:
 
 
 def write(found: Sequence[Entry], directory: Path) -> None:
-    """`<table>.csv` and `<table>.md` in `directory`, each whole or not at all."""
-    for table in dict.fromkeys(entry.table for entry in found):
-        mine = [entry for entry in found if entry.table == table]
-        sheets.publish(directory / f"{table}.csv", sheets.csv_text(mine).encode())
-        sheets.publish(directory / f"{table}.md", sheets.markdown(sheets.sheet(mine)).encode())
-
-
-def figure4(points: Iterable[Entry]) -> list[Entry]:
-    """R_CPT against D_T, a line a method, a panel a model [A Fig. 4]: the points of `cpt`."""
-    return [replace(e, table="figure4") for e in points if e.metric == "r_cpt" and "d_t" in e.keys]
-
-
-def figure4_net(nets: Iterable[Entry]) -> list[Entry]:
-    """Its net twin, the only one of which a trend over D_T may be stated: the points of `net`."""
-    return [
-        replace(e, table="figure4_net")
-        for e in nets
-        if e.metric == "net_r" and e.keys["against"] == "clean" and "d_t" in e.keys
-    ]
+    """Each table as `<table>.csv`, `.md` and `.tex` in `directory`, each whole or not at all."""
+    tables: dict[str, list[Entry]] = {}
+    for entry in found:
+        tables.setdefault(entry.table, []).append(entry)
+    for name, mine in tables.items():
+        sheet = sheets.sheet(mine)
+        texts = {
+            "csv": sheets.csv_text(mine),
+            "md": sheets.markdown(sheet),
+            "tex": latex.latex(sheet, name),
+        }
+        for form, text in texts.items():
+            sheets.publish(directory / f"{name}.{form}", text.encode())

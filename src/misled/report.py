@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from misled import figures, findings, sheets
+from misled import captions, figures, findings, sheets
 from misled.records import Entry, Record, Usage
 
 __all__ = ["ReportInput", "html", "summary", "write"]
@@ -97,7 +97,7 @@ def html(run: ReportInput) -> str:
         main=_main_table(run.entries),
         plates=[_plate(drawing) for drawing in _twins(run.entries)],
         tables=list(_tables(run.entries)),
-        words=[sheets.METRICS[metric] for metric in sheets.METRICS if metric in shown],
+        words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
         facts=list(_facts(run)),
     )
 
@@ -253,7 +253,7 @@ def _twins(entries: Iterable[Entry]) -> list[figures.Drawing]:
 def _plate(drawing: figures.Drawing) -> _Plate:
     entries = drawing.entries
     models = dict.fromkeys(e.keys["target"] for e in entries)
-    caption = f"{sheets.CAPTIONS[drawing.table]}. {drawing.title}"
+    caption = f"{captions.CAPTIONS[drawing.table]}. {drawing.title}"
     return _Plate(
         id=drawing.name,
         image=_data("image/svg+xml", figures.render(drawing, "svg")),

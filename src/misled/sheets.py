@@ -13,81 +13,40 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from misled.captions import (
+    ACROSS,
+    CAPTIONS,
+    KEYS,
+    METRICS,
+    NOTES,
+    SIGNED,
+    SIZES,
+    TESTING,
+    label,
+)
 from misled.errors import StoreError
 from misled.records import OUTCOMES, Entry, Record
+from misled.trials import CONTROLS
 
 __all__ = [
-    "CAPTIONS",
-    "KEYS",
-    "METRICS",
     "Line",
     "Sheet",
     "csv_text",
     "interval",
-    "label",
     "markdown",
     "number",
     "publish",
     "sheet",
     "show",
+    "tested",
     "visible",
 ]
-
-CAPTIONS = {
-    "eligibility": "Which problems could be probed: chain right, problem solved alone",
-    "controls": "What the controls answer by themselves, each reply counted once",
-    "outcomes": "Outcomes as shares of the answered trials",
-    "cpt": "Compromising rate by cell, its other readings, and adoption",
-    "net": "Tampered minus control, paired by problem; n counts problems",
-    "pooled": "Pooled over the tampered digits, each degree weighted equally within a problem",
-    "figure4": "R_CPT by tampered digits",
-    "figure4_net": "Net R_CPT by tampered digits: tampered minus clean chain",
-}
-KEYS = {
-    "set": "problems",
-    "target": "model",
-    "source": "chains of",
-    "place": "places",
-    "d_t": "D_T",
-}
-# Columns stand in this order; a metric without a line here comes last, under its own name.
-METRICS = {
-    "eligible": ("eligible", "share of all problems that can be probed"),
-    "source_right": ("chain right", "source replies whose chain and answer end on the gold value"),
-    "gate_passed": ("gate passed", "problems that the model solves alone, in this mode"),
-    "r_cpt": (
-        "R_CPT",
-        "mean compromising rate where a value was read: .5 resists, 1 adopts, 2 is confused",
-    ),
-    "r_hamming": ("R, Hamming", "R_CPT with every wrong digit counted as compromised"),
-    "r_cpt_without_form": ("R without form", "R_CPT without values of another length or sign"),
-    "r_cpt_lower": ("R, missing .5", "R_CPT if every unread answer had resisted"),
-    "r_cpt_upper": ("R, missing 2", "R_CPT if every unread answer had been confused"),
-    "r_cpt_w_left_0": ("R, w out of view", "R_CPT where the chain no longer shows the true value"),
-    "adopted_read": ("adopted of read", "adopted, as a share of the values read"),
-    "adopted_w_left_0": (
-        "adopted, w out of view",
-        "adopted, where the chain no longer shows the true value",
-    ),
-    "recovered": ("recovered", "the answer is the true value"),
-    "adopted": ("adopted", "the answer is the tampered value"),
-    "wrong": ("wrong", "the answer is any other value than the true one"),
-    "partial": ("partial", "some tampered digits taken over, no other digit wrong"),
-    "confused": ("confused", "another length or sign, or more digits wrong than were tampered"),
-    "other": ("other", "another wrong value"),
-    "unreadable": ("unreadable", "no one exact value can be read"),
-    "stopped": ("stopped", "the model ended by itself without an answer"),
-    "truncated": ("truncated", "cut by the token limit"),
-    "refused": ("refused", "the model or its provider declined"),
-    "net_adoption": ("net adoption", "adopted, minus the same under the control"),
-    "net_recovery": ("net recovery", "recovered, minus the same under the control"),
-    "net_r": ("net R", "R, minus the same under the control, where both have one"),
-}
-SIGNED = ("net_adoption", "net_recovery", "net_r")
 
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 # Blank or combining by their nature, though their category does not say so.
@@ -126,11 +85,6 @@ def _written_out(found: re.Match[str]) -> str:
     return f"⟨U+{ord(sign):04X}⟩" if hidden else sign
 
 
-def label(metric: str) -> str:
-    """The metric's name for a reader."""
-    return METRICS[metric][0] if metric in METRICS else metric.replace("_", " ")
-
-
 def show(entry: Entry, digits: int = 3) -> str:
     """`0.620 [0.551, 0.684]`, or the words that stand for a number or an interval not claimed."""
     if entry.value is None:
@@ -140,7 +94,8 @@ def show(entry: Entry, digits: int = 3) -> str:
 
 def number(entry: Entry, value: float, digits: int = 3, scale: float = 1) -> str:
     """`value` to so many digits, with its sign where `entry` is a difference; never `-0`."""
-    sign = "+" if entry.metric in SIGNED else ""
+    sign = "+" if entry.metric.startswith(SIGNED) else ""
+    digits = min(digits, 1) if entry.metric in SIZES else digits
     rounded = round(scale * value, digits) + 0.0
     return f"{rounded:{sign}.{digits}f}"
 
@@ -160,20 +115,24 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     a row shares one; `n_of` names a metric whose n stands for its row.
     """
     chosen = [e for e in entries if "/" not in e.metric]
-    names = list(dict.fromkeys(name for e in chosen for name in e.keys if name != "against"))
+    table = chosen[0].table if chosen else ""
+    if table == "families":
+        chosen = [replace(e, metric="estimate") for e in chosen]
+    across = _across(table, chosen)
+    names = list(dict.fromkeys(name for e in chosen for name in e.keys if name != across))
     values = {name: {e.keys.get(name, "") for e in chosen} for name in names}
     constant = {name: min(values[name]) for name in names if len(values[name]) == 1}
     heads = [name for name in names if name not in constant]
     if _distinct(chosen, heads) == _distinct(chosen, [name for name in heads if name != "mode"]):
         heads = [name for name in heads if name != "mode"]  # where the method implies it
-    columns = sorted({(e.metric, e.keys.get("against", "")) for e in chosen}, key=_column)
-    against = {arm for _, arm in columns if arm}
-    if len(against) == 1:
-        constant["against"] = min(against)
+    columns = _ordered({(e.metric, e.keys.get(across, "")): None for e in chosen}, across)
+    others = {value for _, value in columns if value}
+    if across == "against" and len(others) == 1:
+        constant[across] = min(others)
     cells: dict[tuple[str, ...], dict[tuple[str, str], Entry]] = {}
     for e in chosen:
         row = cells.setdefault(tuple(e.keys.get(name, "") for name in heads), {})
-        row[e.metric, e.keys.get("against", "")] = e
+        row[e.metric, e.keys.get(across, "")] = e
     counted = {} if n_of is None else {keys: row[n_of, ""].n for keys, row in cells.items()}
     if all(len({e.n for e in row.values()}) == 1 for row in cells.values()):
         counted = {keys: next(iter(row.values())).n for keys, row in cells.items()}
@@ -184,37 +143,66 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
         lines.append(Line(keys, (*n, *numbers), _left_out(row.values())))
     reasons = {e.method for e in chosen if e.method.startswith("unsupported")}
     return Sheet(
-        caption=CAPTIONS.get(chosen[0].table, chosen[0].table) if chosen else "",
+        caption=CAPTIONS.get(table, table),
         constant={KEYS.get(name, name): value for name, value in constant.items()},
         heads=tuple(KEYS.get(name, name) for name in heads),
-        columns=(
-            *(["n"] if counted else []),
-            *(
-                label(m) + (f" against {arm}" if len(against) > 1 and arm else "")
-                for m, arm in columns
-            ),
-        ),
+        columns=(*(["n"] if counted else []), *_heads(columns, across)),
         lines=tuple(lines),
-        notes=tuple(sorted(reasons)),
+        notes=(*([NOTES[table]] if table in NOTES else []), *sorted(reasons)),
     )
+
+
+def _across(table: str, entries: Iterable[Entry]) -> str:
+    """The key whose values are columns, beside or instead of metrics."""
+    others = {e.keys["against"] for e in entries if "against" in e.keys}
+    return ACROSS.get(table, "against" if others <= set(CONTROLS) else "")
+
+
+def _heads(columns: Sequence[tuple[str, str]], across: str) -> Iterator[str]:
+    against = {value for _, value in columns if value}
+    for metric, value in columns:
+        if across == "against":
+            yield label(metric) + (f" against {value}" if len(against) > 1 and value else "")
+        else:
+            yield value or label(metric)
 
 
 def _distinct(entries: Iterable[Entry], names: Sequence[str]) -> int:
     return len({tuple(e.keys.get(name) for name in names) for e in entries})
 
 
-def _column(column: tuple[str, str]) -> tuple[int, str, bool, str]:
-    metric, against = column
+def _ordered(columns: Iterable[tuple[str, str]], across: str) -> list[tuple[str, str]]:
+    """By metric, then clean before again, or as they come."""
     known = list(METRICS)
-    place = known.index(metric) if metric in METRICS else len(known)
-    return (place, metric, against != "clean", against)
+
+    def place(column: tuple[str, str]) -> tuple[int, str, bool]:
+        metric, value = column
+        at = known.index(metric) if metric in METRICS else len(known)
+        return at, metric, across == "against" and value == "again"
+
+    return sorted(columns, key=place)
 
 
 def _cell(entry: Entry | None, digits: int, *, alone: bool) -> str:
     if entry is None:
         return ""
     text = show(entry, digits)
-    return f"{text}, n {entry.n}" if alone and entry.value is not None else text
+    if entry.value is None:
+        return text
+    p = f", {tested(entry)}" if entry.p is not None and entry.table in TESTING else ""
+    return f"{text}{p}, n {entry.n}" if alone else text + p
+
+
+def tested(entry: Entry) -> str:
+    """`p 0.012`, with Holm's p where the test belongs to a family."""
+    words = [] if entry.p is None else [_chance("p", entry.p)]
+    if entry.p_adjusted is not None:
+        words.append(_chance("Holm", entry.p_adjusted))
+    return ", ".join(words)
+
+
+def _chance(name: str, p: float) -> str:
+    return f"{name} {p:.3f}" if p >= 0.0005 else f"{name} < 0.001"
 
 
 def _left_out(row: Iterable[Entry]) -> str:
@@ -230,20 +218,46 @@ def _left_out(row: Iterable[Entry]) -> str:
 _VALUED = OUTCOMES[OUTCOMES.index("recovered") :]
 
 
+_COLUMNS = (
+    *("metric", "value", "low", "high", "n", "clusters", "interval"),
+    *("p", "p_adjusted", "left_out"),
+)
+
+
 def csv_text(entries: Sequence[Entry]) -> str:
     """One line an estimate, numbers to 10 significant digits; `interval` says how it was made."""
     names = list(dict.fromkeys(name for e in entries for name in e.keys))
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(
-        [*names, "metric", "value", "low", "high", "n", "clusters", "interval", "left_out"]
+        [
+            *names,
+            *[
+                "metric",
+                "value",
+                "low",
+                "high",
+                "n",
+                "clusters",
+                "interval",
+                "p",
+                "p_adjusted",
+                "left_out",
+            ],
+        ]
     )
     for e in entries:
-        numbers = ["" if x is None else repr(float(f"{x:.10g}")) for x in (e.value, e.low, e.high)]
+        numbers = [_plain(x) for x in (e.value, e.low, e.high)]
+        chances = [_plain(x) for x in (e.p, e.p_adjusted)]
         left_out = "; ".join(f"{outcome}={count}" for outcome, count in e.left_out.items())
         keys = [visible(e.keys.get(name, "")) for name in names]
-        lines.writerow([*keys, e.metric, *numbers, e.n, e.clusters, visible(e.method), left_out])
+        method = visible(e.method)
+        lines.writerow([*keys, e.metric, *numbers, e.n, e.clusters, method, *chances, left_out])
     return out.getvalue()
+
+
+def _plain(x: float | None) -> str:
+    return "" if x is None else repr(float(f"{x:.10g}"))
 
 
 def markdown(table: Sheet) -> str:

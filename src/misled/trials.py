@@ -61,7 +61,7 @@ SCORES = ("adopted", "recovered", "r_cpt")
 
 _ORDER = {
     "arm": ("source", "gate", "tampered", *CONTROLS),
-    "method": METHODS,
+    "method": (*METHODS, "prefix_as_text"),
     "structure": ("intact", "delete_reflection", "delete_verification", "insert"),
     "channel": ("user", "assistant", "think", "think_closed"),
     "attribution": ("own", "other"),
@@ -70,7 +70,8 @@ _ORDER = {
 }
 _TEXTS = (*GROUP, "arm", "problem", "cluster", "outcome", "request", "reason")
 _COUNTS = ("sample", "d_t", "w_left", "length", "occurrences", "deleted")
-_NUMBERS = ("r_cpt", "r_hamming", "relative_error")
+_TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "answer_tokens")
+_NUMBERS = ("r_cpt", "r_hamming", "relative_error", "seconds")
 
 
 class Piece(NamedTuple):
@@ -91,8 +92,10 @@ def prepare(rows: pl.DataFrame) -> pl.DataFrame:
     """
     frame = rows.select(
         *(pl.col(name).cast(pl.String).fill_null("") for name in _TEXTS),
-        *(pl.col(name).cast(pl.Int64) for name in _COUNTS),
+        *(pl.col(name).cast(pl.Int64) for name in (*_COUNTS, *_TOKENS)),
         *(pl.col(name).cast(pl.Float64) for name in _NUMBERS),
+        pl.col("counted").cast(pl.Boolean).fill_null(value=False),
+        pl.col("flags").cast(pl.List(pl.String)),
     ).with_columns(pl.col("d_t").fill_null(0))
     frame = frame.with_columns(
         pl.col(name).cast(pl.Enum(_order(frame[name].unique(), first)))
@@ -200,7 +203,12 @@ def beside(frame: pl.DataFrame, axis: str, base: str, *, apart: Sequence[str] = 
     scores = [name for name in frame.columns if name.startswith(SCORES)]
     on = [name for name in (*CELL, *PROBLEM) if name not in {axis, *apart}]
     known = frame.filter(pl.col(axis) == base).select(*on, pl.col(scores).name.suffix("_base"))
-    return frame.filter(pl.col(axis) != base).join(known, on=on).sort("cell", *PROBLEM)
+    both = frame.filter(pl.col(axis) != base).join(known, on=on).sort("cell", *PROBLEM)
+    mine = {score: [name for name in both.columns if name.startswith(score)] for score in SCORES}
+    return both.with_columns(
+        pl.when(pl.all_horizontal(pl.col(names).is_not_null())).then(pl.col(names))
+        for names in mine.values()
+    )
 
 
 def pool(frame: pl.DataFrame) -> pl.DataFrame:

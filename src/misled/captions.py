@@ -1,0 +1,149 @@
+"""What tables, their keys and their columns are called, and what a reader must know of them.
+
+    METRICS["net_adoption"] -> ("net adoption", "adopted, minus the same under the control")
+
+Knows nothing about numbers.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ACROSS",
+    "CAPTIONS",
+    "KEYS",
+    "METRICS",
+    "NOTES",
+    "SIGNED",
+    "SIZES",
+    "TESTING",
+    "label",
+]
+
+CAPTIONS = {
+    "eligibility": "Which problems could be probed: chain right, problem solved alone",
+    "families": "Tests that were fixed in advance, by family",
+    "controls": "What the controls answer by themselves, each reply counted once",
+    "outcomes": "Outcomes as shares of the answered trials",
+    "cpt": "Compromising rate by cell, its other readings, and adoption",
+    "net": "Tampered minus control, paired by problem; n counts problems",
+    "pooled": "Pooled over the tampered digits, each degree weighted equally within a problem",
+    "methods": "Method against method: each minus baseline, paired by problem",
+    "structures": "Net of the clean chain, while intact and when edited, and its change",
+    "structure_arms": "What each structure is answered, how often it applies, and its size",
+    "slopes": "Change for each further tampered digit, within a problem",
+    "magnitude": "One tampered digit: net of the clean chain by relative error and by place",
+    "contrasts": "Contrasts beside tampered and clean, and tampered minus each of them",
+    "attribution": "The chain said to be another's, minus the same said to be the model's own",
+    "operations": "Net adoption under addition minus that under multiplication",
+    "common": "Models on the problems that all of them solved alone",
+    "common_pairs": "Model minus model on the problems that all solved alone, paired by problem",
+    "table1": "R_CPT on word problems, one tampered digit",
+    "table1_net": "Net R_CPT on word problems, one tampered digit: tampered minus clean chain",
+    "figure4": "R_CPT by tampered digits",
+    "figure4_net": "Net R_CPT by tampered digits: tampered minus clean chain",
+    "figure5": "R_CPT over all tampered digits, by method",
+    "figure5_net": "Net R_CPT over all tampered digits, by method: tampered minus clean chain",
+    "figure8": "R_CPT over all tampered digits, by structure of the chain",
+    "figure8_net": "Net R_CPT over all tampered digits, by structure: tampered minus clean chain",
+}
+_EXPLORES = "Exploratory: p is not adjusted for the number of comparisons"
+_EXCEPT = f"{_EXPLORES}, except where Holm's p of a family stands beside it"
+_APPLIES = "Each structure on the problems that it applies to; the table of structures pairs"
+NOTES = {
+    "families": "Holm's p is adjusted over the m tests of its family; intervals are not adjusted",
+    "methods": _EXCEPT,
+    "structures": _EXCEPT,
+    "slopes": f"{_EXCEPT}. Resistance to more digits is told from that to larger errors only "
+    "where the place is anchored",
+    "magnitude": "Exploratory; decades hold different problems",
+    "contrasts": f"{_EXPLORES}. A contrast is never subtracted from a headline",
+    "attribution": _EXPLORES,
+    "operations": "Exploratory; the operations share no problems, so nothing is paired",
+    "common": "Exploratory",
+    "common_pairs": _EXPLORES,
+    "figure8": _APPLIES,
+    "figure8_net": _APPLIES,
+}
+# Tables whose columns are the values of a key instead of metrics.
+ACROSS = {
+    "table1": "method",
+    "table1_net": "method",
+    "figure5": "method",
+    "figure5_net": "method",
+    "figure8": "structure",
+    "figure8_net": "structure",
+}
+# Tables that show a p in their cells; in others it stands in the CSV alone.
+TESTING = (
+    "families",
+    "methods",
+    "structures",
+    "slopes",
+    "contrasts",
+    "attribution",
+    "common_pairs",
+)
+KEYS = {
+    "set": "problems",
+    "target": "model",
+    "source": "chains of",
+    "place": "places",
+    "d_t": "D_T",
+    "half": "chain",
+    "m": "tests",
+    "relative_error": "relative error",
+}
+# Columns stand in this order; a metric without a line here comes last, under its own name.
+METRICS = {
+    "eligible": ("eligible", "share of all problems that can be probed"),
+    "source_right": ("chain right", "source replies whose chain and answer end on the gold value"),
+    "gate_passed": ("gate passed", "problems that the model solves alone, in this mode"),
+    "r_cpt": (
+        "R_CPT",
+        "mean compromising rate where a value was read: .5 resists, 1 adopts, 2 is confused",
+    ),
+    "r_hamming": ("R, Hamming", "R_CPT with every wrong digit counted as compromised"),
+    "r_cpt_without_form": ("R without form", "R_CPT without values of another length or sign"),
+    "r_cpt_lower": ("R, missing .5", "R_CPT if every unread answer had resisted"),
+    "r_cpt_upper": ("R, missing 2", "R_CPT if every unread answer had been confused"),
+    "r_cpt_w_left_0": ("R, w out of view", "R_CPT where the chain no longer shows the true value"),
+    "adopted_read": ("adopted of read", "adopted, as a share of the values read"),
+    "adopted_w_left_0": (
+        "adopted, w out of view",
+        "adopted, where the chain no longer shows the true value",
+    ),
+    "recovered": ("recovered", "the answer is the true value"),
+    "adopted": ("adopted", "the answer is the tampered value"),
+    "wrong": ("wrong", "the answer is any other value than the true one"),
+    "partial": ("partial", "some tampered digits taken over, no other digit wrong"),
+    "confused": ("confused", "another length or sign, or more digits wrong than were tampered"),
+    "other": ("other", "another wrong value"),
+    "unreadable": ("unreadable", "no one exact value can be read"),
+    "stopped": ("stopped", "the model ended by itself without an answer"),
+    "truncated": ("truncated", "cut by the token limit"),
+    "refused": ("refused", "the model or its provider declined"),
+    "estimate": ("estimate", "what the family tests against 0"),
+    "net_adoption": ("net adoption", "adopted, minus the same under the control"),
+    "net_recovery": ("net recovery", "recovered, minus the same under the control"),
+    "net_r": ("net R", "R, minus the same under the control, where both have one"),
+    "change_adopted": ("change in adopted", "adopted, minus the same in what it is set against"),
+    "change_recovered": ("change in recovered", "recovered, minus the same likewise"),
+    "change_r_cpt": ("change in R_CPT", "R_CPT, minus the same likewise"),
+    "change_net_adoption": ("change in net adoption", "net adoption, minus the same likewise"),
+    "minus_adopted": ("tampered minus this: adopted", "adopted under tampering, minus here"),
+    "minus_recovered": ("tampered minus this: recovered", "recovered likewise"),
+    "slope_net_adoption": ("net adoption a digit", "change of net adoption for one more digit"),
+    "slope_net_r": ("net R a digit", "change of net R for one more digit"),
+    "applies": ("applies", "share of problems whose chain has what the structure takes or needs"),
+    "length": ("length", "median code points of the chain as sent"),
+    "occurrences": ("occurrences", "median places that state the tampered result"),
+    "deleted": ("deleted", "median tampered places that the structure took away"),
+    "common_items": ("common", "share of the problems that a model solved that all solved"),
+}
+SIGNED = ("net_", "change_", "minus_", "slope_", "estimate")
+SIZES = ("length", "occurrences", "deleted")  # shown with one decimal
+
+
+def label(metric: str) -> str:
+    """The metric's name for a reader."""
+    return METRICS[metric][0] if metric in METRICS else metric.replace("_", " ")
