@@ -14,11 +14,12 @@ Knows nothing about estimates, nor about when an interval may be claimed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import betainc, betaincinv, betaln, ndtri, stdtr, stdtrit
 
 __all__ = [
     "LEVEL",
@@ -27,11 +28,14 @@ __all__ = [
     "Trials",
     "agree",
     "bonett_price",
+    "bonett_price_p",
     "difference",
+    "difference_p",
     "is_single",
     "n_eff",
     "r_cpt",
     "rate",
+    "slopes",
     "wilson",
 ]
 
@@ -43,9 +47,8 @@ _TAIL = (1 + LEVEL) / 2
 _Z = float(ndtri(_TAIL))
 # r of a trial that resists, adopts or is confused [A eq. 1].
 _SCORES = np.array([0.5, 1.0, 2.0])
-# Up to three events the lower Wilson limit is too high, and an exact one of half
-# the confidence is better (Brown, Cai & DasGupta 2001, section 4.1).
-_FEW_EVENTS = 3.5
+# From as many hits and misses on, Wilson's limits are good enough (protocol, Calibration).
+_ENOUGH = 10
 # Where fewer clusters than this differ from the others, plain t covers 79 to 91 %.
 _FEW_DEPARTING = 8
 _NEGLIGIBLE = 1e-9
@@ -76,6 +79,15 @@ class _Mean(NamedTuple):
     mass: Array  # [seeds, clusters]: sums of weights
     trials: Array  # [seeds]
     clusters: Array  # [seeds]
+
+
+class _Wald(NamedTuple):
+    """A value, the centre of its interval and its standard error, [seeds] each."""
+
+    value: Array
+    centre: Array
+    error: Array
+    freedom: Array  # of t; infinite for z
 
 
 def rate(trials: Trials) -> Limits:
@@ -119,15 +131,14 @@ def r_cpt(trials: Trials) -> Limits:
     C = 1, and R = .5 + .5 A + 1.5 C, or the same with A or C left out for B. The
     largest share is the one left out, as the other two are the least
     correlated: with A and C always, intervals cover 83 to 91 % where A is .9.
+    Limits are Wilson's from ten hits and misses on, else mid-p. MOVER is Zou &
+    Donner 2008.
     """
     confused = (trials.values > 1).astype(np.float64)
     adopted = np.where(trials.values > 1, 0.0, 2 * trials.values - 1)
     shares = [_mean(trials._replace(values=x)) for x in (1 - adopted - confused, adopted, confused)]
-    independent = [_independent(share, is_single(trials)) for share in shares]
-    # Where nobody resists, B is what A and C leave, and as certain as they are.
-    independent[0] = np.where(shares[0].value > 0, independent[0], independent[1])
-    n = np.stack([_per_trial(share) * k for share, k in zip(shares, independent, strict=True)])
     value = np.stack([share.value for share in shares])
+    n = np.stack([_per_trial(share) for share in shares]) * _jointly_independent(shares, trials)
     low, high = _low(value, n), 1 - _low(1 - value, n)
     residuals = np.stack([share.residuals for share in shares])
     products = np.einsum("isg,jsg->ijs", residuals, residuals)
@@ -153,29 +164,51 @@ def r_cpt(trials: Trials) -> Limits:
 
 def bonett_price(trials: Trials) -> Limits:
     """A mean of differences of 0 and 1, one a cluster (Bonett & Price 2012), in [-1, 1]."""
-    differences = _mean(trials)
-    return Limits(differences.value, *_with_two_more(differences, 1.0, np.array([_Z])))
+    return _limits(_bonett_price(trials), 1.0)
 
 
-def difference(trials: Trials, span: float) -> Limits:
+def bonett_price_p(trials: Trials) -> Array:
+    """Two-sided p of no difference: below .05 where that interval leaves out 0 [seeds]."""
+    return _p(_bonett_price(trials))
+
+
+def difference(trials: Trials, span: float | Array) -> Limits:
     """A mean of differences in [-span, span]: t_{G-1} on the cluster means.
 
     Where almost all clusters agree, t sees no risk; it is then taken with two
     more clusters at +span and -span, as Bonett and Price do for pairs of 0 and
     1. Without bounds it stays as it is, and may have no width.
     """
-    found = _mean(trials)
-    t = _t(found)
-    half = t * np.sqrt(_variance(found))
-    if np.isinf(span):
-        return Limits(found.value, found.value - half, found.value + half)
-    low, high = _with_two_more(found, span, t)
-    few = agree(trials)
-    return Limits(
-        found.value,
-        np.where(few, low, np.maximum(found.value - half, -span)),
-        np.where(few, high, np.minimum(found.value + half, span)),
-    )
+    return _limits(_difference(trials, span), span)
+
+
+def difference_p(trials: Trials, span: float | Array) -> Array:
+    """Two-sided p of no difference, as `difference` has it; NaN where it has no width [seeds]."""
+    return _p(_difference(trials, span))
+
+
+def slopes(x: Array, trials: Trials, span: float) -> tuple[Trials, Array]:
+    """The least-squares slope of the values on x in each cluster, and how large one can be.
+
+    `x` is [seeds, trials]. A cluster without two different x has no slope and
+    weight 0. `span` is the largest |value|; the reach that follows is that of
+    the mean of the slopes [seeds].
+    """
+    weights, starts = trials.weights, trials.starts
+    sizes = np.diff([*starts, weights.shape[1]])
+
+    def total(of: Array) -> Array:
+        return np.add.reduceat(weights * of, starts, axis=1)
+
+    mass = np.maximum(total(np.ones_like(x)), _NEGLIGIBLE)
+    apart = x - np.repeat(total(x) / mass, sizes, axis=1)
+    squares = total(apart**2)
+    has = squares > _NEGLIGIBLE
+    squares = np.where(has, squares, 1)
+    slope = np.where(has, total(apart * trials.values) / squares, 0)
+    reach = np.where(has, total(np.abs(apart)) / squares, 0).sum(1) / np.maximum(has.sum(1), 1)
+    each = Trials(slope, has.astype(np.float64), np.arange(starts.size))
+    return each, span * reach
 
 
 def agree(trials: Trials) -> Bools:
@@ -225,6 +258,14 @@ def _independent(share: _Mean, single: Bools) -> Array:
     return np.where(single, share.trials, count * (_Z / _t(share)) ** 2)
 
 
+def _jointly_independent(shares: Sequence[_Mean], trials: Trials) -> Array:
+    """How many trials count for B, A and C; for B or C that nobody shows, as many as for A."""
+    single = is_single(trials)
+    counts = np.stack([_independent(share, single) for share in shares])
+    value = np.stack([share.value for share in shares])
+    return np.where(value > 0, counts, counts[1])
+
+
 def _per_trial(share: _Mean) -> Array:
     """How many hits or misses one trial is worth: 1, or more where it can be a part of one."""
     binary = share.value * (1 - share.value)
@@ -232,12 +273,29 @@ def _per_trial(share: _Mean) -> Array:
 
 
 def _low(p: Array, n: Array) -> Array:
-    """Wilson's lower limit, for so few events moved outwards."""
-    low, events = wilson(p, n)[0], p * n
-    few = (events > 0) & (events < _FEW_EVENTS)
-    exact = betaincinv(events[few], (n - events + 1)[few], 1 - LEVEL)
-    low[few] = np.minimum(low[few], exact)
-    return low
+    """Wilson's lower limit, and where hits or misses are few the mid-p limit."""
+    low = wilson(p, n)[0]
+    few = np.minimum(p, 1 - p) * n < _ENOUGH - _NEGLIGIBLE
+    low[few] = _mid_p_low((p * n)[few], n[few])
+    return np.minimum(low, p)
+
+
+def _mid_p_low(hits: Array, n: Array) -> Array:
+    """The share at which P(more hits) + P(as many hits) / 2 is 2.5 %; neither need be whole.
+
+    Clopper and Pearson's limit without their excess (Berry & Armitage 1995).
+    From that limit, which is lower, Newton steps on logarithms lead up to it.
+    """
+    misses = np.maximum(n - hits, _NEGLIGIBLE)
+    some = np.maximum(hits, 0.01)  # the limit of less is 0 to a hundred places
+    low = betaincinv(some, misses + 1, 1 - _TAIL)
+    ways = -np.log(some) - betaln(some, misses + 1)
+    for _ in range(3):  # to double precision
+        as_many = np.exp(ways + some * np.log(low) + misses * np.log1p(-low))
+        tail = betainc(some + 1, misses, low) + as_many / 2
+        growth = as_many / 2 * (some + misses * low / (1 - low)) / tail
+        low = low * np.exp(np.log((1 - _TAIL) / tail) / growth)
+    return np.where(hits < some, 0, low)
 
 
 def _sum_length(one: Array, two: Array, correlation: Array) -> Array:
@@ -245,12 +303,36 @@ def _sum_length(one: Array, two: Array, correlation: Array) -> Array:
     return np.sqrt(np.maximum(one**2 + two**2 + 2 * correlation * one * two, 0.0))
 
 
-def _with_two_more(found: _Mean, span: float, quantile: Array) -> tuple[Array, Array]:
-    """The normal limits of a mean to which a cluster at +span and one at -span are added."""
+def _bonett_price(trials: Trials) -> _Wald:
+    return _with_two_more(_mean(trials), 1.0, np.array([np.inf]))
+
+
+def _difference(trials: Trials, span: float | Array) -> _Wald:
+    found = _mean(trials)
+    freedom = np.maximum(found.clusters - 1, 1)
+    plain = _Wald(found.value, found.value, np.sqrt(_variance(found)), freedom)
+    if np.isinf(span).any():
+        return plain
+    more, few = _with_two_more(found, span, freedom), agree(trials)
+    return _Wald(*(np.where(few, one, other) for one, other in zip(more, plain, strict=True)))
+
+
+def _with_two_more(found: _Mean, span: float | Array, freedom: Array) -> _Wald:
+    """A mean with one more cluster at +span and one at -span."""
     each = found.mass.sum(1) / found.clusters
     total = found.mass.sum(1) + 2 * each
     centre = found.value * found.mass.sum(1) / total
     residuals = found.residuals + (found.value - centre)[:, None] * found.mass
     squares = (residuals**2).sum(1) + 2 * each**2 * (span**2 + centre**2)
-    half = quantile * np.sqrt(squares) / total
-    return np.maximum(centre - half, -span), np.minimum(centre + half, span)
+    return _Wald(found.value, centre, np.sqrt(squares) / total, freedom)
+
+
+def _limits(wald: _Wald, span: float | Array) -> Limits:
+    half = stdtrit(wald.freedom, _TAIL) * wald.error
+    low, high = wald.centre - half, wald.centre + half
+    return Limits(wald.value, np.maximum(low, -span), np.minimum(high, span))
+
+
+def _p(wald: _Wald) -> Array:
+    error = np.where(wald.error > _NEGLIGIBLE, wald.error, np.nan)
+    return np.asarray(2 * stdtr(wald.freedom, -np.abs(wald.centre) / error))

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 from scipy.special import bdtr
 
 from misled import intervals
@@ -91,15 +92,61 @@ def paired(
     on cluster means. `span` is the largest difference there can be: 1 between
     rates, 1.5 between r, infinity between tokens or seconds.
     """
-    pair = np.stack([np.asarray(first, np.float64), np.asarray(second, np.float64)])
-    trials = _sorted(pair[0] - pair[1], clusters, None)
+    trials, binary = _differences(first, second, clusters, span)
     if not trials.values.size:
         return NOTHING
-    if np.isin(pair, (0, 1)).all() and intervals.is_single(trials)[0]:
+    if binary:
         return _estimate(intervals.bonett_price(trials), trials, "Bonett-Price")
-    if np.abs(trials.values).max() > span + 1e-9:
-        raise ValueError(f"a difference is larger than {span}")
     return _by_t(trials, span)
+
+
+def paired_p(
+    first: npt.ArrayLike, second: npt.ArrayLike, clusters: npt.ArrayLike, *, span: float = 1.5
+) -> float | None:
+    """Two-sided p of no difference, below .05 where the interval of `paired` leaves out 0.
+
+    None where `paired` claims no interval.
+    """
+    trials, binary = _differences(first, second, clusters, span)
+    if trials.starts.size < FEWEST_CLUSTERS:
+        return None
+    p = intervals.bonett_price_p(trials) if binary else intervals.difference_p(trials, span)
+    return _claimed(p)
+
+
+def below(
+    ratios: npt.ArrayLike, floor: npt.ArrayLike, clusters: npt.ArrayLike, *, threshold: float
+) -> Estimate:
+    """The share of ratios below a threshold minus that of the floor's, over aligned items (A.7)."""
+    pair = np.stack([np.asarray(ratios, np.float64), np.asarray(floor, np.float64)])
+    if np.isnan(pair).any():
+        raise ValueError("a ratio is a number")
+    under = pair < threshold
+    return paired(under[0], under[1], clusters, span=1.0)
+
+
+def slope(
+    x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike, *, span: float = 1.5
+) -> Estimate:
+    """The mean over clusters of the least-squares slope of y on x in each: t on the slopes.
+
+    `span` is the largest |y| there can be, as in `paired`. A cluster without
+    two different x has no slope: n and clusters count the others.
+    """
+    trials, reach, n = _slopes(x, y, clusters, span)
+    if not n:
+        return NOTHING
+    return replace(_by_t(trials, reach, "slopes"), n=n)
+
+
+def slope_p(
+    x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike, *, span: float = 1.5
+) -> float | None:
+    """Two-sided p of no slope on average, as the interval of `slope` has it, or None."""
+    trials, reach, _ = _slopes(x, y, clusters, span)
+    if trials.starts.size < FEWEST_CLUSTERS:
+        return None
+    return _claimed(intervals.difference_p(trials, reach))
 
 
 def mean(
@@ -115,16 +162,20 @@ def mean(
 def median(values: npt.ArrayLike, clusters: npt.ArrayLike) -> Estimate:
     """The median, between order statistics: of N, or where clusters repeat themselves of n_eff.
 
-    Where ties would leave no width, the nearest other values bound it.
+    Of paired differences, too. Where ties would leave no width, the nearest
+    other values bound it. A value that is only known to be larger than the
+    others (right-censored) is infinite; an end among those is none.
     """
-    trials = _sorted(values, clusters, None)
+    value = np.asarray(values, np.float64)
+    beyond = 2 * np.abs(value[np.isfinite(value)]).max(initial=0.0) + 1
+    trials = _sorted(np.where(value == np.inf, beyond, value), clusters, None)
     if not trials.values.size:
         return NOTHING
     ordered = np.sort(trials.values[0])
     middle = np.median(ordered)
     # A tie counts half on either side, so that the share below the median is 1/2.
-    below = (trials.values < middle) + 0.5 * (trials.values == middle)
-    size = int(intervals.n_eff(trials._replace(values=below))[0])
+    under = (trials.values < middle) + 0.5 * (trials.values == middle)
+    size = int(intervals.n_eff(trials._replace(values=under))[0])
     tail = bdtr(np.arange(size // 2 + 1), size, 0.5)
     rank = int((tail <= (1 - LEVEL) / 2).sum()) * (ordered.size + 1) // (size + 1)
     # Fewer than 6 order statistics hold the median too rarely, even the outermost.
@@ -133,7 +184,12 @@ def median(values: npt.ArrayLike, clusters: npt.ArrayLike) -> Estimate:
         low = ordered[ordered < middle].max(initial=ordered[0])
         high = ordered[ordered > middle].min(initial=ordered[-1])
     limits = Limits(*(np.array([end]) for end in (middle, low, high)))
-    return _estimate(limits, trials, "order statistics")
+    estimate = _estimate(limits, trials, "order statistics")
+    if ordered[ordered.size // 2] == beyond:
+        return replace(estimate, value=None, low=None, high=None, method="none: censored")
+    if high == beyond:
+        return replace(estimate, low=None, high=None, method="none: censored")
+    return estimate
 
 
 def mcnemar(gained: int, lost: int) -> McNemar:
@@ -180,16 +236,51 @@ def _sorted(
     return Trials(value[order][None], weight[order][None], starts)
 
 
-def _by_t(trials: Trials, span: float) -> Estimate:
+def _differences(
+    first: npt.ArrayLike, second: npt.ArrayLike, clusters: npt.ArrayLike, span: float
+) -> tuple[Trials, bool]:
+    """The differences, and whether they are of pairs of 0 and 1, one a cluster."""
+    pair = np.stack([np.asarray(first, np.float64), np.asarray(second, np.float64)])
+    trials = _sorted(pair[0] - pair[1], clusters, None)
+    if not trials.values.size:
+        return trials, False
+    binary = bool(np.isin(pair, (0, 1)).all() and intervals.is_single(trials)[0])
+    if not binary and np.abs(trials.values).max() > span + 1e-9:
+        raise ValueError(f"a difference is larger than {span}")
+    return trials, binary
+
+
+def _slopes(
+    x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike, span: float
+) -> tuple[Trials, float, int]:
+    """The slopes of the clusters that have one, their largest mean, and how many y they rest on."""
+    trials, at = _sorted(y, clusters, None), _sorted(x, clusters, None).values
+    if not trials.values.size:
+        return trials, span, 0
+    if np.abs(trials.values).max() > span + 1e-9:
+        raise ValueError(f"a value is larger than {span}")
+    each, reach = intervals.slopes(at, trials, span)
+    has = each.weights[0] > 0
+    held = np.diff([*trials.starts, trials.values.size])[has]
+    alone = _sorted(each.values[0, has], np.flatnonzero(has), None)
+    return alone, float(reach[0]), int(held.sum())
+
+
+def _by_t(trials: Trials, span: float, means: str = "means") -> Estimate:
     few = bool(np.isfinite(span) and intervals.agree(trials)[0])
-    method = t_method(trials.starts.size, few=few)
+    method = t_method(trials.starts.size, few=few, means=means)
     return _estimate(intervals.difference(trials, span), trials, method)
 
 
-def t_method(clusters: int, *, few: bool) -> str:
+def t_method(clusters: int, *, few: bool, means: str = "means") -> str:
     """How a t interval was made; `few` clusters departed from the others."""
-    method = "t on cluster means" + (" and two more" if few else "")
+    method = f"t on cluster {means}" + (" and two more" if few else "")
     return method + (f", under {FEW_CLUSTERS} clusters" if clusters < FEW_CLUSTERS else "")
+
+
+def _claimed(p: Array) -> float | None:
+    """A p, unless there is no variation to measure it by."""
+    return None if np.isnan(p[0]) else float(p[0])
 
 
 def _estimate(limits: Limits, trials: Trials, method: str) -> Estimate:
