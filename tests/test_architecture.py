@@ -38,7 +38,7 @@ LAYERS = (
     ),
     *("models", "plans", "conditions", "units", "handing", "grading", "store", "ledger"),
     *("engines", "experiments", "loop", "trials", "captions", "sheets", "latex", "lines"),
-    *("cells", "comparisons", "sweeps", "families", "exhibits"),
+    *("cells", "comparisons", "sweeps", "families", "exhibits", "effort", "conduct"),
     *(
         "estimates",
         "figures",

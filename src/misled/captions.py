@@ -37,12 +37,18 @@ CAPTIONS = {
     "operations": "Net adoption under addition minus that under multiplication",
     "common": "Models on the problems that all of them solved alone",
     "common_pairs": "Model minus model on the problems that all solved alone, paired by problem",
+    "effort": "Median tokens and seconds of each reply, on the problems that were probed",
+    "effort_ratios": "Effort beside that of the same problem solved alone, and of a second time",
+    "stops": "Stops without an answer: by arm, and by thirds of the prompt tokens",
+    "flags": "What else replies show, as shares of the answered trials",
+    "answers_in_reasoning": "Outcomes with and without answers that were filed as reasoning",
     "table1": "R_CPT on word problems, one tampered digit",
     "table1_net": "Net R_CPT on word problems, one tampered digit: tampered minus clean chain",
     "figure4": "R_CPT by tampered digits",
     "figure4_net": "Net R_CPT by tampered digits: tampered minus clean chain",
     "figure5": "R_CPT over all tampered digits, by method",
     "figure5_net": "Net R_CPT over all tampered digits, by method: tampered minus clean chain",
+    "figure7": "Tokens and seconds of each question: alone, again, and with a chain",
     "figure8": "R_CPT over all tampered digits, by structure of the chain",
     "figure8_net": "Net R_CPT over all tampered digits, by structure: tampered minus clean chain",
 }
@@ -61,6 +67,11 @@ NOTES = {
     "operations": "Exploratory; the operations share no problems, so nothing is paired",
     "common": "Exploratory",
     "common_pairs": _EXPLORES,
+    "effort": "Truncated replies count as at least what they took, and are left out of n",
+    "effort_ratios": "Of two equal distributions half the ratios lie below 1: the net is the share "
+    "minus that of the second time alone (again) to the first (gate)",
+    "stops": "A stop is the model's own end: a reply cut by the token limit is none",
+    "figure7": "Truncated replies count as at least what they took, and are left out of n",
     "figure8": _APPLIES,
     "figure8_net": _APPLIES,
 }
@@ -92,6 +103,9 @@ KEYS = {
     "half": "chain",
     "m": "tests",
     "relative_error": "relative error",
+    "to": "beside",
+    "tokens": "tokens of",
+    "prompt_tokens": "prompt tokens",
 }
 # Columns stand in this order; a metric without a line here comes last, under its own name.
 METRICS = {
@@ -134,6 +148,31 @@ METRICS = {
     "minus_recovered": ("tampered minus this: recovered", "recovered likewise"),
     "slope_net_adoption": ("net adoption a digit", "change of net adoption for one more digit"),
     "slope_net_r": ("net R a digit", "change of net R for one more digit"),
+    "total_tokens": ("tokens", "median tokens of reasoning and answer"),
+    "reasoning_tokens": ("reasoning tokens", "median tokens of the reasoning"),
+    "answer_tokens": ("answer tokens", "median tokens of the answer"),
+    "seconds": ("seconds", "median seconds of the attempt that succeeded"),
+    "tokens_ratio": ("ratio of tokens", "median ratio of tokens, paired by problem"),
+    "tokens_below_1": ("fewer tokens", "share with fewer tokens, against T_CPT >= T_init"),
+    "net_tokens_below_1": ("fewer, net", "that share, minus the share of again to gate"),
+    "tokens_below_04": ("under .4", "share with less than .4 of the tokens"),
+    "net_tokens_below_04": ("under .4, net", "that share, minus the share of again to gate"),
+    "reasoning_ratio": ("ratio of reasoning", "median ratio of reasoning tokens"),
+    "reasoning_below_1": ("less reasoning", "share with fewer reasoning tokens"),
+    "net_reasoning_below_1": ("less reasoning, net", "that share, minus again to gate"),
+    "reasoning_below_04": ("reasoning under .4", "share with less than .4 of the reasoning"),
+    "net_reasoning_below_04": ("reasoning under .4, net", "that share, minus again to gate"),
+    "seconds_ratio": ("ratio of seconds", "median ratio of seconds"),
+    "seconds_below_1": ("less time", "share with fewer seconds"),
+    "net_seconds_below_1": ("less time, net", "that share, minus again to gate"),
+    "seconds_below_04": ("time under .4", "share with less than .4 of the seconds"),
+    "net_seconds_below_04": ("time under .4, net", "that share, minus again to gate"),
+    "answer_in_reasoning": ("answer in reasoning", "the server filed the answer as reasoning"),
+    "reasoning_in_answer": ("reasoning in answer", "the answer opens as the reasoning does"),
+    "knew_better": ("knew better", "states the true value and ends on another"),
+    "loop": ("loop", "mostly the same sentences again and again"),
+    "mentions_tampering": ("mentions tampering", "says that the handed chain is wrong"),
+    "perfunctory": ("perfunctory", "less than .4 of the gate's tokens and no calculation"),
     "applies": ("applies", "share of problems whose chain has what the structure takes or needs"),
     "length": ("length", "median code points of the chain as sent"),
     "occurrences": ("occurrences", "median places that state the tampered result"),
@@ -141,7 +180,10 @@ METRICS = {
     "common_items": ("common", "share of the problems that a model solved that all solved"),
 }
 SIGNED = ("net_", "change_", "minus_", "slope_", "estimate")
-SIZES = ("length", "occurrences", "deleted")  # shown with one decimal
+SIZES = (  # shown with one decimal
+    *("length", "occurrences", "deleted"),
+    *("total_tokens", "reasoning_tokens", "answer_tokens", "seconds"),
+)
 
 
 def label(metric: str) -> str:

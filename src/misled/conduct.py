@@ -1,0 +1,126 @@
+"""Conduct: where models stop without an answer (A.8), and what else replies show (flags, A.6).
+
+    100 chains sent back, 38 replies without an answer -> stopped .38; by prompt tokens .35 .41 .38
+
+Rates are shares of the answered trials. A stop is the model's own end; a reply
+that the token limit cut is none. Knows nothing about how a flag is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from misled import batches, stats
+from misled.flags import FLAGS
+from misled.lines import FIRST_ANSWERED, counted, entry
+from misled.records import OUTCOMES, Entry
+from misled.trials import ANSWERED, CELL, PROBLEM, SENT, SOLVED, Keys, pieces
+
+__all__ = ["answers_in_reasoning", "flagged", "stops"]
+
+_CUT = {"gate": SOLVED, "again": SOLVED, "clean": SENT}
+_BINS = 3
+
+
+def stops(trials: pl.DataFrame) -> list[Entry]:
+    """Stop rates of each arm but the source: a line a set, then one a third of its prompt tokens.
+
+    The thirds of an arm are those of all sets of a target together, so that
+    sets can be compared at equal length.
+    """
+    names = [*SOLVED, "channel", "method", "arm"]
+    shared = pl.col("arm").is_in(["gate", "again"])
+    mine = trials.filter(pl.col("arm") != "source").with_columns(
+        pl.when(shared).then(pl.lit("")).otherwise(pl.col(name).cast(pl.String)).alias(name)
+        for name in ("channel", "method")
+    )
+    reply = [*names, *PROBLEM, "sample", "request"]
+    mine = mine.unique(reply, keep="first", maintain_order=True)
+    cuts = _thirds(mine)
+    found: list[Entry] = []
+    frame = mine.with_columns(pl.col("prompt_tokens").cast(pl.Float64)).sort(reply)
+    for piece in pieces(frame, names, ["code", "cluster", "prompt_tokens"]):
+        c = piece.columns
+        answered, tokens = c["code"] >= FIRST_ANSWERED, c["prompt_tokens"]
+        found.append(_stopped(piece.keys, c, answered, ~answered))
+        edges = cuts.get((piece.keys["target"], piece.keys["arm"]), [])
+        for low, high in pairwise(edges):
+            within = (tokens > low) & (tokens <= high)
+            if (within & answered).any():
+                keys = piece.keys | {"prompt_tokens": f"{int(low) + 1}-{int(high)}"}
+                found.append(_stopped(keys, c, within & answered, within & ~answered))
+    return found
+
+
+def flagged(trials: pl.DataFrame) -> list[Entry]:
+    """The rate of each flag, per arm and cell; each reply of a control counts once."""
+    found: list[Entry] = []
+    for keys, columns in _replies(trials):
+        answered = columns["code"] >= FIRST_ANSWERED
+        hits = np.stack([columns[name] for name in FLAGS])
+        mass = answered.astype(float)
+        left_out = counted(columns["code"][~answered])
+        for name, rate in zip(FLAGS, batches.rates(hits, columns["cluster"], mass), strict=True):
+            found.append(entry("flags", name, keys, rate, left_out))
+    return found
+
+
+def answers_in_reasoning(trials: pl.DataFrame) -> list[Entry]:
+    """Outcomes with and without the replies whose answer the server filed as reasoning.
+
+    Only of cells that have such replies; elsewhere the two are the same.
+    """
+    found: list[Entry] = []
+    for keys, columns in _replies(trials):
+        answered, misfiled = columns["code"] >= FIRST_ANSWERED, columns["answer_in_reasoning"]
+        if not (answered & misfiled).any():
+            continue
+        hits = columns["code"] == np.arange(FIRST_ANSWERED, len(OUTCOMES))[:, None]
+        parts = {"all": answered, "in content": answered & ~misfiled}
+        for word, kept in parts.items():
+            rates = batches.rates(hits, columns["cluster"], kept.astype(float))
+            left_out = counted(columns["code"][~answered])
+            if word == "in content":
+                left_out["answer_in_reasoning"] = int((answered & misfiled).sum())
+            for name, rate in zip(ANSWERED, rates, strict=True):
+                line = entry("answers_in_reasoning", name, keys | {"answers": word}, rate, left_out)
+                found.append(line)
+    return found
+
+
+def _replies(trials: pl.DataFrame) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    """The replies of each arm but the source, each once in a cell, with a column a flag."""
+    marked = trials.with_columns(
+        pl.col("flags").list.contains(name).fill_null(value=False).alias(name) for name in FLAGS
+    )
+    arms = [arm for arm in marked["arm"].unique().sort() if arm != "source"]
+    for arm in arms:
+        names = _CUT.get(arm, CELL)
+        reply = [*names, *PROBLEM, "sample", "request"]
+        mine = marked.filter(pl.col("arm") == arm).sort(reply)
+        mine = mine.unique(reply, keep="first", maintain_order=True)
+        for piece in pieces(mine, names, ["code", "cluster", *FLAGS]):
+            yield piece.keys | {"arm": arm}, piece.columns
+
+
+def _thirds(mine: pl.DataFrame) -> dict[tuple[str, str], list[float]]:
+    """By target and arm: where the thirds of the prompt tokens begin and end."""
+    known = mine.filter(pl.col("answered") & pl.col("prompt_tokens").is_not_null())
+    found: dict[tuple[str, str], list[float]] = {}
+    for (target, arm), part in known.group_by("target", "arm", maintain_order=True):
+        tokens = np.sort(part["prompt_tokens"].to_numpy())
+        inner = [tokens[len(tokens) * k // _BINS - 1] for k in range(1, _BINS) if len(tokens) >= k]
+        edges = sorted({float(tokens[0]) - 1, *map(float, inner), float(tokens[-1])})
+        found[str(target), str(arm)] = edges
+    return found
+
+
+def _stopped(keys: Keys, columns: dict[str, Any], kept: Any, lost: Any) -> Entry:
+    hits = columns["code"][kept] == OUTCOMES.index("stopped")
+    estimate = stats.rate(hits, columns["cluster"][kept])
+    return entry("stops", "stopped", keys, estimate, counted(columns["code"][lost]))
