@@ -4,8 +4,8 @@
     'As before, I go on in small steps.'
 
 Endless, so that whoever asks takes as much as is needed. Numbers are tenths of
-degrees of which the chain holds none; nothing else is a number, in words
-neither. Does not know where the text will stand.
+degrees that the chain does not hold; no other number is named, in words neither.
+Does not know where the text will stand.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from misled.numbers import numbers
 __all__ = ["on_angles", "on_the_task"]
 
 _OPENINGS = (
-    "Let me look at an angle for a moment: a ray stands {a} degrees above its base line.",
-    "There is an angle to think of as well, say a ramp that rises at {a} degrees.",
-    "Take a pointer on a dial that stands at an angle of {a} degrees.",
+    "Let me look at an angle: {a} degrees and {b} degrees more make {c} degrees.",
+    "A ray at {a} degrees that is turned on by {b} degrees stands at {c} degrees.",
+    "Take an angle of {a} degrees and open it by {b} degrees: it is {c} degrees then.",
+    "A pointer at {a} degrees that is moved on by {b} degrees points to {c} degrees.",
 )
 _ON = (
     "Turning it on by {b} degrees brings it to {a} + {b} = {c} degrees.",
@@ -51,28 +52,30 @@ _REMARKS = (
     "A mirror image of the angle would be of the same size, too.",
     "Drawn to another scale, the angle would not change.",
 )
-_LEAST, _MOST = 101, 1699  # tenths of degrees
+_LEAST, _MOST = 101, 1700  # tenths of degrees; whole degrees are likelier to be in a chain
+_TRIES = 32
 
 
 def on_angles(text: str, draws: Draws) -> Iterator[str]:
-    """Sentences that reckon with an angle, in numbers of which the text holds none."""
+    """Sentences that reckon with an angle, in numbers of which `text` holds none."""
     used = {number.value.removeprefix("-") for number in numbers(text)}
-    free = [n for n in range(_LEAST, _MOST) if n % 10 and f"{n / 10}" not in used]
-    known = frozenset(free)
-    if not free:
-        yield from _cycled(_REMARKS, draws)
-    now = draws.choice(free)
-    yield draws.choice(_OPENINGS).format(a=now / 10)
-    turns = [_cycled(_ON, draws), _cycled(_BACK, draws)]
+    free = [n for n in range(_LEAST, _MOST) if n % 10 and str(n / 10) not in used]
     remarks = _cycled(_REMARKS, draws)
-    for number in count(1):
-        then = draws.choice(free)
-        if number % 3 and abs(then - now) in known:
-            form = next(turns[then < now])
-            yield form.format(a=now / 10, b=abs(then - now) / 10, c=then / 10)
-            now = then
-        else:
+    if not free:
+        yield from remarks
+    known = frozenset(free)
+    turns = {True: _cycled(_ON, draws), False: _cycled(_BACK, draws)}
+    now, opening = draws.choice(free[: 1 + len(free) // 2]), draws.choice(_OPENINGS)
+    for number in count():
+        tries = (draws.choice(free) for _ in range(_TRIES))
+        fit = (n for n in tries if abs(n - now) in known and (number > 0 or n > now))
+        then = next(fit, now)
+        if number % 3 == 2 or then == now:
             yield next(remarks)
+            continue
+        form = next(turns[then > now]) if number else opening
+        yield form.format(a=now / 10, b=abs(then - now) / 10, c=then / 10)
+        now = then
 
 
 _WHEN = (
@@ -81,8 +84,8 @@ _WHEN = (
     "At this point",
     "As before,",
     "For the moment,",
-    "Going on,",
-    "All along,",
+    "For now,",
+    "Here again",
 )
 _WORKING = (
     "I keep my attention on the problem.",

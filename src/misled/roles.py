@@ -120,7 +120,7 @@ _AFFIRM = re.compile(
 _FINAL = re.compile(
     r"\\boxed|\b"
     + _any(r"""
-final (?:answer|result|decision|output|message)
+final (?:\w+ )?(?:answer|result|decision|output|message)
 (?:the|my|our|correct|this|numeric) (?:\w+ )?(?:answer|option|choice) (?:is|should|must|w|has|=|to)
 answer ?(?:is|:(?! ?<)|should|must|would be|choice:|=)
 (?:so|thus|therefore|hence),? (?:the )?(?:correct )?(?:answer|option|choice)

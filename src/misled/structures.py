@@ -20,6 +20,7 @@ Knows neither the question nor whether a step is right.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache, partial
 from statistics import median
@@ -41,7 +42,13 @@ Structure: TypeAlias = Callable[[Chain, Draws], tuple[Edit, ...] | NotApplicable
 _Span = TypeVar("_Span", Edit, Number)
 
 _ABOUT = 0.2  # how far the control of a deletion may stay short of it
+_BLANK_LINES = re.compile(r"\n\s*\n")
 _COLONS = (":", "：")
+_YES = re.compile(
+    r"[\s>#*_\-•]*(?:yes|yep|yeah|yup|right|correct|exactly|indeed|是的|对)\b", re.IGNORECASE
+)
+_MARK = re.compile(r"boxed|####|answer|final|答案|答え", re.IGNORECASE)  # where a look is worth it
+_ROW = re.compile(r"[^A-Za-z=\u4e00-\u9fff]*\Z")  # of figures that stand in columns
 
 
 def combine(chain: Chain, edits: Sequence[Edit], tampering: Edited) -> Edited | NotApplicable:
@@ -108,11 +115,15 @@ def without_answer(chain: Chain) -> tuple[Edit, ...] | NotApplicable:
     chosen = {
         i
         for i, sentence in enumerate(_sentences(text))
-        if sentence.role == "conclusion" or is_marked(text[sentence.start : sentence.end])
+        if sentence.role == "conclusion" or _says_answer(text[sentence.start : sentence.end])
     }
     if not chosen:
         return NotApplicable("structure: the chain has no conclusion")
     return _without(text, chosen)
+
+
+def _says_answer(sentence: str) -> bool:
+    return _MARK.search(sentence) is not None and is_marked(sentence)
 
 
 # --------------------------------------------------------------------------- deletions
@@ -150,7 +161,7 @@ def _delete_random(chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApplicab
 
 
 def _loose(chain: Chain) -> list[int]:
-    """Sentences of calculation that hold the result nowhere, nor hang on one that does."""
+    """Sentences of calculation that do not hold the result, nor hang on one that does."""
     text, found = chain.reasoning, find(chain)
     cut = _sentences(text)
     held = iter(places(text, found) if found else ())
@@ -164,7 +175,8 @@ def _loose(chain: Chain) -> list[int]:
                 break
             place = next(held, None)
         announced = i > 0 and _announces(text, cut[i - 1]) and loose[-1:] != [i - 1]
-        if free and not announced and sentence.role == "calculation":
+        row = _ROW.match(text, sentence.start, sentence.end)
+        if free and not announced and not row and sentence.role == "calculation":
             loose.append(i)
     return loose
 
@@ -184,8 +196,11 @@ def _without(text: str, chosen: Collection[int]) -> tuple[Edit, ...] | NotApplic
     """The edits that delete the chosen sentences and what only announces them."""
     cut = _sentences(text)
     going = set(chosen)
-    for i in chosen:
-        going.update(range(_announcing(text, i), i))
+    for i in sorted(chosen):
+        before = i - 1
+        while before >= 0 and before not in going and _announces(text, cut[before]):
+            going.add(before)
+            before -= 1
     blocks = _blocks(sorted(going))
     if len(going) == len(cut):
         return NotApplicable("structure: it would leave nothing of the chain")
@@ -219,8 +234,8 @@ def _insert(
         return at
     found = steps(text)
     length = median(_stripped(text, s.end) - s.start for s in found if s.role == "reflection")
-    new = _fitted(written(text, draws), length)
-    return (Edit(at, at, "", new + text[_stripped(text, at) : at]),)
+    gap = _BLANK_LINES.sub("\n\n", text[_stripped(text, at) : at])
+    return (Edit(at, at, "", _fitted(written(text, draws), length) + gap),)
 
 
 def _fitted(written: Iterator[str], length: float) -> str:
@@ -237,15 +252,30 @@ def _fitted(written: Iterator[str], length: float) -> str:
 
 
 def _opening(text: str) -> int | NotApplicable:
-    """Where the first verification that follows a reflection begins, with its announcement."""
+    """Where the first verification that follows a reflection begins, with its announcement.
+
+    One that only answers a question ("Is it? Yes.") is taken if there is no other.
+    """
     cut = _sentences(text)
     first = next((i for i, s in enumerate(cut) if s.role == "reflection"), None)
     if first is None:
         return NotApplicable("structure: the chain has no reflection")
-    for i in range(first + 1, len(cut)):
-        if cut[i].role == "verification" != cut[i - 1].role:
-            return cut[_announcing(text, i)].start
-    return NotApplicable("structure: no verification follows a reflection")
+    checks = [
+        i for i in range(first + 1, len(cut)) if cut[i].role == "verification" != cut[i - 1].role
+    ]
+    if not checks:
+        return NotApplicable("structure: no verification follows a reflection")
+    asked = (i for i in checks if not _answers(text, cut[i - 1], cut[i]))
+    at = next(asked, checks[0])
+    while at > 0 and _announces(text, cut[at - 1]):
+        at -= 1
+    return cut[at].start
+
+
+def _answers(text: str, before: Step, sentence: Step) -> bool:
+    """Whether the sentence says yes to the question before it."""
+    asked = text[_stripped(text, before.end) - 1 : before.end].strip() in {"?", "？"}
+    return asked and _YES.match(text, sentence.start) is not None
 
 
 # --------------------------------------------------------------------------- sentences
@@ -279,14 +309,6 @@ def _sentences(text: str) -> tuple[Step, ...]:
         if step:
             found.append(Step(start, end, step.role))
     return tuple(found)
-
-
-def _announcing(text: str, i: int) -> int:
-    """The first of the sentences that lead up to sentence `i` with colons; `i` if none does."""
-    cut = _sentences(text)
-    while i > 0 and _announces(text, cut[i - 1]):
-        i -= 1
-    return i
 
 
 def _announces(text: str, sentence: Step) -> bool:
