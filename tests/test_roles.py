@@ -22,6 +22,7 @@ LETTERS = {
     "k": "calculation",
     "c": "conclusion",
     "o": "other",
+    "n": "no reflection",
 }
 PIECES = [
     "Wait, ",
@@ -224,7 +225,10 @@ def test_hostile_text_is_cut_in_linear_time(unit: str) -> None:
 
 
 def scores(batch: str) -> dict[str, tuple[float, float, float]]:
-    """Precision, recall and F1 by role over the labelled sentences of a batch."""
+    """Precision, recall and F1 by role over the labelled sentences of a batch.
+
+    A label's first letter counts, a second one says what else it could be.
+    """
     hits: Counter[str] = Counter()
     said: Counter[str] = Counter()
     true: Counter[str] = Counter()
@@ -251,11 +255,12 @@ def scores(batch: str) -> dict[str, tuple[float, float, float]]:
             2 * hits[name] / (said[name] + true[name]),
         )
         for name in LETTERS.values()
+        if said[name] and true[name]
     }
 
 
 @pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
-@pytest.mark.parametrize(("batch", "floor"), [("tuned", 0.88), ("held", 0.85)])
+@pytest.mark.parametrize(("batch", "floor"), [("tuned", 0.88), ("held", 0.85), ("fresh", 0.83)])
 def test_reflection_agrees_with_labels_on_real_chains(batch: str, floor: float) -> None:
     assert scores(batch)["reflection"][2] >= floor
 

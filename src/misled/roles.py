@@ -75,8 +75,9 @@ not (?:\w+ )?(?:sure|certain|clear|confident|convinced|right|correct|helpful|pos
 can(?:'t|not) (?:\w+ )?(?:be (?:right|correct|determined)|determine|recall|remember|find|solve\
 |compute|know|use|figure)
 i (?:might|may|could|must) (?:be|have)\b
-(?:reconsider|re-?evaluate|re-?think|re-?examine|re-?calc|re-?comput|redo|revisit|start over)
-(?:think|look) (?:\w+ )?again
+(?:reconsider|re-?evaluate|re-?think|re-?examine|re-?calc|re-?comput|redo|revisit)
+(?:think|look|try|start|begin) (?:\w+ )?(?:again|over|differently|otherwise|something else\
+|from scratch)
 (?:another|different|alternative|other) (?:way|approach|method|interpretation|possibilit|angle\
 |path|perspective|thought)
 too (?:big|small|large|high|low|simple|easy|straightforward)
