@@ -12,7 +12,7 @@ import pytest
 import synthetic
 from misled import conduct, effort
 from misled.records import Entry
-from misled.rows import Row
+from misled.row import Row
 from misled.trials import prepare
 
 WHERE = {
@@ -259,7 +259,8 @@ def test_stops_are_the_models_own_ends_by_set_arm_and_length() -> None:
         ("addition:2+2", "50-59", 0), ("addition:2+2", "60-69", 0), ("addition:2+2", "70-79", 1),
         ("word", "50-59", 0), ("word", "60-69", 0), ("word", "70-79", 0),
     ]  # fmt: skip
-    assert pick(found, "stopped", arm="tampered", set="addition:2+2", prompt_tokens="50-59").n == 10
+    probes = [e for e in found if e.keys["arm"] == "tampered"]
+    assert [(e.n, e.value, e.keys.get("prompt_tokens")) for e in probes] == [(30, 0, None)]
 
 
 def test_a_stop_rate_leaves_out_what_was_not_answered() -> None:

@@ -28,10 +28,10 @@ _BINS = 3
 
 
 def stops(trials: pl.DataFrame) -> list[Entry]:
-    """Stop rates of each arm but the source: a line a set, then one a third of its prompt tokens.
+    """Stop rates of each arm but the source; where there are any, by thirds of prompt tokens, too.
 
-    The thirds of an arm are those of all sets of a target together, so that
-    sets can be compared at equal length.
+    Replays have their thirds always. The thirds of an arm are those of all sets
+    of a target together, so that sets can be compared at equal length.
     """
     names = [*SOLVED, "channel", "method", "arm"]
     shared = pl.col("arm").is_in(["gate", "again"])
@@ -48,6 +48,8 @@ def stops(trials: pl.DataFrame) -> list[Entry]:
         c = piece.columns
         answered, tokens = c["code"] >= FIRST_ANSWERED, c["prompt_tokens"]
         found.append(_stopped(piece.keys, c, answered, ~answered))
+        if not found[-1].value and not piece.keys["arm"].startswith("replay"):
+            continue
         edges = cuts.get((piece.keys["target"], piece.keys["arm"]), [])
         for low, high in pairwise(edges):
             within = (tokens > low) & (tokens <= high)

@@ -16,7 +16,7 @@ Knows nothing about what a reply says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from misled.lines import entry
 from misled.records import Entry, Estimate, Record
 from misled.trials import CELL, GROUP, PROBLEM, SENT, SOLVED, Keys, pieces
 
-__all__ = ["QUANTITIES", "Strip", "Typical", "effort", "ratios", "strips", "typical"]
+__all__ = ["QUANTITIES", "Strip", "Typical", "effort", "figure7", "ratios", "strips", "typical"]
 
 MUCH_LESS = 0.4  # "reduced by more than 60 %" [A §5.2]
 QUANTITIES = ("total_tokens", "reasoning_tokens", "answer_tokens", "seconds")
@@ -44,6 +44,7 @@ _COMPARED = (
 )
 _RATIOS = {"total_tokens": "tokens", "reasoning_tokens": "reasoning", "seconds": "seconds"}
 _SHARES = {"below_1": 1.0, "below_04": MUCH_LESS}
+_SHARED = ("tokens", "seconds")  # of the reasoning alone, its ratio says enough
 Values = npt.NDArray[np.float64]
 
 
@@ -117,6 +118,16 @@ def ratios(trials: pl.DataFrame) -> list[Entry]:
                 keys |= {"d_t": degrees} if degrees else {}
             found += _compared(keys, piece.columns, floor=arm != "again")
     return found
+
+
+def figure7(lines: Iterable[Entry]) -> list[Entry]:
+    """Tokens and seconds of each arm [A Fig. 7]: those lines of `effort` that are over all D_T."""
+    mine = [e for e in lines if e.table == "effort" and e.metric in {"total_tokens", "seconds"}]
+    widest: dict[tuple[Any, ...], Entry] = {}
+    for e in mine:
+        but = tuple(item for item in e.keys.items() if item[0] != "d_t")
+        widest.setdefault((e.metric, but), e)  # the line over all D_T comes first
+    return [replace(e, table="figure7") for e in widest.values()]
 
 
 def typical(trials: pl.DataFrame) -> list[Typical]:
@@ -273,7 +284,7 @@ def _paired(spent: pl.DataFrame, arm: str, base: str) -> pl.DataFrame:
         .when(pl.col(f"{name}_low") >= threshold)
         .then(0.0)
         .alias(f"{name}_{share}")
-        for name in _RATIOS.values()
+        for name in _SHARED
         for share, threshold in _SHARES.items()
     )
 
@@ -290,7 +301,7 @@ def _compared(keys: Keys, columns: dict[str, Any], *, floor: bool) -> Iterator[E
         median = _median(low[known], high[known], clusters[known])
         censored = Counter(truncated=int((high[known] > low[known]).sum()))
         yield entry("effort_ratios", f"{name}_ratio", keys, median, +(lost + censored))
-        for share in _SHARES:
+        for share in _SHARES if name in _SHARED else ():
             metric = f"{name}_{share}"
             hit = columns[metric]
             settled = np.isfinite(hit)

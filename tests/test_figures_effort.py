@@ -1,0 +1,103 @@
+"""Figures 6 and 7: what they show, and the same bytes each time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from misled import effort, figures_effort
+from misled.figures_effort import Exhibit, Panels, Side
+from misled.row import Row
+from test_effort import a_run, reply, trials
+
+LONG = "First I add the ones. Then I add the tens.\n\n" * 60
+
+
+def panels(rows: list[Row]) -> list[Panels]:
+    frame = trials(rows)
+    return figures_effort.drawings(effort.figure7(effort.effort(frame)), effort.strips(frame))
+
+
+def sizes(arm: str, i: int) -> int:
+    return (900 if arm in {"gate", "again"} else 300) + 10 * i
+
+
+def other(row: Row, **fields: Any) -> Row:
+    return Row(**{name: getattr(row, name) for name in Row.__struct_fields__} | fields)
+
+
+def test_tokens_and_seconds_have_a_figure_each_and_planted_runs_no_seconds() -> None:
+    names = [drawing.name for drawing in panels(a_run(sizes, 12))]
+    assert names == ["figure7-addition-2+2", "figure7-seconds-addition-2+2"]
+    names = [drawing.name for drawing in panels(a_run(sizes, 12, seconds=0.0))]
+    assert names == ["figure7-addition-2+2"]
+
+
+def test_a_model_has_a_panel_and_an_arm_its_dot_and_strip() -> None:
+    rows = a_run(sizes, 12)
+    rows += [other(row, target="n") for row in rows]
+    drawing = panels(rows)[0]
+    figure = figures_effort._panels(drawing)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["m", "n\nchains of m"]
+    assert len(drawing.entries) == 8
+    assert {len(strip.values) for strip in drawing.strips} == {12}
+
+
+def test_figures_are_cut_by_what_is_no_axis_and_share_the_question_alone() -> None:
+    rows = a_run(sizes, 12)
+    rows += [
+        other(row, structure="insert", request=f"insert {row.request}")
+        for row in rows
+        if row.arm in {"clean", "tampered"}
+    ]
+    drawings = [drawing for drawing in panels(rows) if drawing.quantity == "total_tokens"]
+    assert [drawing.title for drawing in drawings] == [
+        "addition:2+2, intact",
+        "addition:2+2, insert",
+    ]
+    for drawing in drawings:
+        arms = {e.keys["arm"] for e in drawing.entries}
+        assert arms == {"gate", "again", "clean", "tampered"}
+        assert len({e.keys.get("structure") for e in drawing.entries}) == 2
+
+
+def test_a_median_left_open_is_an_arrow_and_no_dot() -> None:
+    rows = [row for row in a_run(sizes, 12) if row.arm != "tampered"]
+    rows += [reply("tampered", i, 2000, outcome="truncated") for i in range(12)]
+    figure = figures_effort._panels(panels(rows)[0])
+    marks = [line.get_marker() for line in figure.axes[0].get_lines()]
+    assert marks.count(r"$\uparrow$") == 1
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "median beyond the limit" in words
+
+
+def test_more_than_200_replies_are_not_drawn_one_by_one() -> None:
+    few, many = (figures_effort._panels(panels(a_run(sizes, n))[0]) for n in (20, 201))
+    assert len(few.axes[0].get_lines()) == len(many.axes[0].get_lines()) + 4
+
+
+def test_the_typical_trial_becomes_an_exhibit() -> None:
+    (found,) = effort.typical(trials(a_run(sizes, 21)))
+    drawing = figures_effort.exhibit(found, (LONG, "110"), ("It is fine.", "110"))
+    assert drawing.name == "figure6-addition-2+2-m"
+    assert drawing.sides[0].reasoning_tokens == found.gate_tokens[0]
+    figure = figures_effort._texts(drawing)
+    texts = [text.get_text() for text in figure.texts]
+    assert "[... 31 lines ...]" in texts
+    assert "Solved alone: 1,000 tokens, 10.0 s" in texts
+    assert any(text.startswith("Outcome: recovered; 0.40 of the tokens") for text in texts)
+
+
+def test_a_reply_without_reasoning_says_so_and_any_text_can_be_drawn() -> None:
+    odd = "$\\frac{$ _^ \u202e \x00 模型\t" * 30
+    sides = (Side("Solved alone", "", odd, 0, 12), Side("With", odd, "", 9, 0))
+    drawing = Exhibit("figure6", "$x_\u202e", "stopped", sides)
+    assert "(none)" in [text.get_text() for text in figures_effort._texts(drawing).texts]
+    assert figures_effort.render(drawing, "png").startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_equal_drawings_give_equal_bytes(form: str) -> None:
+    first, second = panels(a_run(sizes, 12))[0], panels(a_run(sizes, 12)[::-1])[0]
+    assert figures_effort.render(first, form) == figures_effort.render(second, form)
