@@ -30,6 +30,7 @@ from misled.values import (
     Value,
     alone,
     canonical,
+    in_percent,
     is_negated,
     is_operand,
     is_rough,
@@ -74,6 +75,11 @@ _MARK = re.compile(
     r"|Final (?:[Nn]umeric(?:al)? )?(?:[Rr]esult|[Vv]alue)"
 )
 _IN_WORDS = re.compile(r"[*_]*\s?[:：][*_\s]*[^\W\d_][^\d:]{0,60}")  # Answer: Tuesday
+_OPTION = re.compile(r"\W*(?:(?:is|be|option|choice|是|选)\W*){0,3}\(?\b[A-J]\b[)*_$}\s]*")
+_EXACTLY = re.compile(
+    rf"\b(?:exactly|precisely|exact (?:value|answer|result|sum|total)(?: is|:| =)?){OPEN}*\Z",
+    re.IGNORECASE,
+)
 _BROKEN = re.compile(  # how a text ends that was cut off
     r"(?:\b(?:an?|the|of|to|from|and|or|is|are|we|so|by|in|with|for|that|which|as|at|on|but|if)"
     r"|[,=+×÷(:/])\s*\Z"
@@ -115,11 +121,18 @@ _UNDECIDED = re.compile(
 )
 
 
-def read(text: str, *, integer: bool = True) -> str | Unreadable:
-    """The value that an answer states finally; `integer` says that the gold answer is one."""
+def read(text: str, *, integer: bool = True, percent: bool = False) -> str | Unreadable:
+    """The value that an answer states finally.
+
+    `integer` says that the gold answer is one, `percent` that it is in percent. Else
+    a value with a percent sign is its hundredth, and so no integer.
+    """
     found = _final(text)
     if found is None or isinstance(found, Unreadable):
         return found or Unreadable("none")
+    if found.percent and not percent:
+        hundredth = None if integer else canonical(f"{found.value}e-2")
+        return hundredth or Unreadable("approximate")
     whole = found.exact and found.value.removeprefix("-").isdecimal()
     if "e" in found.value or (integer and not whole):
         return Unreadable("approximate")
@@ -229,7 +242,9 @@ def _boxed(text: str, lo: int, start: int, end: int) -> Found | None:
         return None
     found = alone(text, start, end) or _stated(text, start, end) or Unreadable("none")
     if isinstance(found, Value) and is_rough(text, lo):
-        return Value(found.start, found.end, found.value, exact=False)
+        return Value(found.start, found.end, found.value, exact=False, percent=found.percent)
+    if isinstance(found, Value) and in_percent(text, end):
+        return Value(found.start, found.end, found.value, found.exact, percent=True)
     return found
 
 
@@ -245,12 +260,17 @@ def _cued(text: str, lo: int, hi: int, limit: int) -> Found | None:
     end = _clause_end(text, start, limit)
     lead = _LEAD.match(text, start, end)
     found = values(text, start, end)
-    if lead and found and found[0].start == lead.end() and not is_operand(text, found[0]):
+    led = lead and found and found[0].start == lead.end() and not is_operand(text, found[0])
+    if led and not (found[1:] and is_rough(text, found[0].start)):
         joined = found[1:] and _JOINT.fullmatch(text, found[0].end, found[1].start)
         if joined and found[0].value != found[1].value:
             return Unreadable("ambiguous")
         return settled(text, found[0])
-    if _UNDECIDED.search(text, start, end) or _IN_WORDS.fullmatch(text, hi, end):
+    if (
+        _UNDECIDED.search(text, start, end)
+        or _OPTION.fullmatch(text, hi, end)
+        or _IN_WORDS.fullmatch(text, hi, end)
+    ):
         return Unreadable("none")
     return _stated(text, start, end)
 
@@ -289,6 +309,7 @@ def _stated(text: str, start: int, end: int) -> Found | None:
         if not is_operand(text, value) and not is_negated(text, value)
     ]
     found = [value for value in found if not _is_of_others(text, value)] or found
+    found = [value for value in found if _is_exact(text, value)] or found
     pool = [value for value in found if is_stated(text, value)] or found
     if not pool:
         return None
@@ -303,6 +324,11 @@ def _stated(text: str, start: int, end: int) -> Found | None:
         if rival or pool is found:
             return Unreadable("ambiguous")
     return settled(text, last)
+
+
+def _is_exact(text: str, value: Value) -> bool:
+    """Whether the value is set against a rough one: `about 40, exactly 42`."""
+    return _EXACTLY.search(text, max(0, value.start - _BACK), value.start) is not None
 
 
 def _is_of_others(text: str, value: Value) -> bool:

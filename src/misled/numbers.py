@@ -93,6 +93,9 @@ _LABEL = re.compile(rf"{_any_word(_LABELS)}[ \u00a0]#?(\d{{1,2}})(?!\d)")
 _ITEM = re.compile(r"^[ \t>#*_-]*\(?(\d{1,3})[.)]\**[ \t]", re.MULTILINE)
 
 
+_LONE_ITEM = re.compile(rf"{_ITEM.pattern}[*_`$\\(]*\d", re.MULTILINE)
+
+
 class Number(Record, frozen=True):
     """One surface form; `start` is that of its sign, if it has one.
 
@@ -137,7 +140,9 @@ def _counters(text: str, start: int, end: int) -> set[int]:
     """Where digits count and are no value: `Step 3`, and the markers of a list of items."""
     found = {match.start(1) for match in _LABEL.finditer(text, start, end)}
     items = [(int(match[1]), match.start(1)) for match in _ITEM.finditer(text, start, end)]
-    if len(items) > 1:  # "42. So it is." alone is an answer
+    if len(items) == 1 and items[0][0] == 1 and _LONE_ITEM.search(text, start, end):
+        found.add(items[0][1])
+    elif len(items) > 1:  # "42. So it is." alone is an answer
         labels = {label for label, _ in items}
         found |= {at for label, at in items if labels & {label - 1, label + 1}}
     return found
@@ -146,8 +151,11 @@ def _counters(text: str, start: int, end: int) -> set[int]:
 def _is_name(text: str, lo: int) -> bool:
     """Whether the digits at `lo` are part of a name: `x_1`, `x_{10}`, `S32`."""
     last = text[lo - 1] if lo else " "
-    if last in "_{":
-        return last == "_" or text[lo - 2 : lo - 1] == "_"
+    if last == "_":  # `x_1`, but not `__42__`
+        named = text[max(0, lo - 3) : lo].rstrip("_")[-1:]
+        return named.isalnum() or named in tuple(")]}")
+    if last == "{":
+        return text[lo - 2 : lo - 1] == "_"
     if not (last.isascii() and last.isalpha()) or text[lo - 2 : lo - 1].isalpha():
         return False
     return not (last in "xX" and text[max(0, lo - 3) : lo - 1].strip()[-1:].isdecimal())

@@ -55,7 +55,7 @@ _OTHERS = re.compile(
     r"|\b(?:your|given(?! the| that)|provided|supplied|original|initial|above|first)\s"
     rf"(?:[a-z-]+\s)??{_TEXT}\b"
     r"|\b(?:the|this|that|my|your|its|in|whose) thought\b(?!s? (?:experiment|of you))"
-    r"|\bthought[’']s\b"
+    r"|\b(?:thought|chain|draft|trace)[’']s\b"
     rf"|\b{_TEXT}\s(?:above|provided|given|shown)\b(?! is\b)"
     rf"|(?<!as )\byou(?: \w+ly| have| had| also)? {_SAID}\b"
     r"|\bi(?: had|'d| have)?(?: previously| earlier| initially| originally| first| once"
@@ -64,6 +64,8 @@ _OTHERS = re.compile(
     r"|\bi thought\b|\b(?:incorrectly|mistakenly|wrongly|erroneously|falsely)\s[a-z]+"
     r"|\b(?:it|which|that|chain|text|prompt|calculation|reasoning)(?: also| then| \w+ly)? "
     r"(?:says|said|states|stated|claims|claimed|wrote|asserts|asserted|concluded|concludes)\b"
+    r"|\bi (?:get|got|have|find|found)\s[^.,;\n]{1,48}[,;]\s"
+    r"((?:it|they)\s(?:has|have|had|gets?|got)\b)"
     r"|\b(?:your|previous|earlier|prior|former|wrong|incorrect|erroneous|mistaken|claimed|stated"
     r"|thought[’']s)\s[*$`\\(\"“]*(?=\d)"
     r"|(?:之前|先前|此前|原来|原先|前面|上面|上述|早先)(?:的|我|你|您)*(?:思考|思路|推理|计算|过程|想法"
@@ -81,6 +83,7 @@ _TURN = re.compile(
     r"|\b(?:is|was|has|contains?|had)\s(?:an? |clearly |not |some |\w+ly )?"
     r"(?:correct|right|wrong|incorrect|errors?|mistakes?|slip|flawed|faulty)\b(?=[^.\d]{0,60}[:,])"
     r"|\bcorrectly\b|\b(?:shows?|confirms?|proves?|demonstrates?|establishes)\b"
+    r"|\bmy\s(?:own\s)?(?:re)?(?:calculation|computation|check)\b"
     r"|\b(?:the|my)\s(?:correct|right|true|actual|real|new|proper)\b"
     r"|[,:)]\s?(?:it|that)(?:[’']s| is| equals)\b|[,:)]\s?(?:actually|in fact)\b"
     r"|[,:)]\s?(?:and )?i (?:get|find|found|got|obtain|compute|calculate|have)\b"
@@ -179,7 +182,8 @@ _TIMES = re.compile(
 )
 _CHECKED = re.compile(r"\b(?:verif|check|confirm|review|comput|calculat)\w*[^.]{0,40}\Z")
 _ASKED = re.compile(
-    rf"{LEAD}(?:you (?:asked|want|wanted|gave)|the (?:question|problem|task) (?:asks|is)|i (?:will"
+    rf"{LEAD}(?:i would (?:start|begin|first)"
+    r"|you (?:asked|want|wanted|gave)|the (?:question|problem|task) (?:asks|is)|i (?:will"
     r"|need to|have to|am going to)|let me|let[’']?s|we (?:need|have|are asked) to|to solve)\b"
 )
 _META = re.compile(
@@ -240,7 +244,7 @@ def _of_others(text: str) -> Iterator[Span]:
     """What others said, from where they are named to where the sentence turns."""
     end = 0
     for match in _OTHERS.finditer(text):
-        lo = match.start()
+        lo = match.start(1) if match[1] else match.start()
         if lo < end:
             continue
         aside = _BESIDE.search(text, max(0, lo - _LOOK), lo)

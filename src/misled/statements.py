@@ -22,7 +22,7 @@ from typing import TypeAlias
 from misled.records import Record
 from misled.refusals import lowered
 from misled.remarks import LEAD, sentences
-from misled.values import CLOSE, Value, alone, is_operand, is_stated, same, values
+from misled.values import CLOSE, Value, alone, is_operand, is_rough, is_stated, same, values
 
 __all__ = ["Sentence", "appended", "given", "is_given", "is_named", "is_result", "opens", "told"]
 
@@ -55,7 +55,8 @@ _OPENINGS = {
     # a step that ends in no result
     "first": (
         r"(?:to \w+ [^,.\n]{0,40}, )?(?:first(?:ly)?[\s,:]|start(?:ing)?\b|begin"
-        r"|step (?:1|one)\b|add(?:ing)? the (?:ones|units|tens|hundreds|last|first|digits)"
+        r"|step (?:1|one)\b"
+        r"|(?:add(?:ing)?|check) the (?:ones|units|tens|hundreds|last|first|digits)"
         r"|(?:ones|units|tens|hundreds|thousands)(?: place| digits?| column)?\s?[*_]*[:：]"
         r"|(?:the )?(?:ones|units|tens)\b[^.\n]{0,60}\bcarry|首先|个位|十位)"
     ),
@@ -165,10 +166,11 @@ def given(text: str, sentence: Sentence) -> Value | None:
     """The value that the sentence gives, the first that is called a result before the others."""
     if sentence.free and _adds_up(text, sentence.free):
         return sentence.free[0]
-    for value in sentence.free:
+    free = [value for value in sentence.free if not is_rough(text, value.start)]
+    for value in free:
         if is_result(text, sentence, value):
             return value
-    stated = [value for value in sentence.free if is_stated(text, value)]
+    stated = [value for value in free if is_stated(text, value)]
     return stated[-1] if stated else None
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "ahead",
     "alone",
     "canonical",
+    "in_percent",
     "is_negated",
     "is_operand",
     "is_rough",
@@ -37,12 +38,16 @@ __all__ = [
 
 
 class Value(Record, frozen=True):
-    """A canonical value where it stands; `exact` is False for rounded and scientific ones."""
+    """A canonical value where it stands; `exact` is False for rounded and scientific ones.
+
+    `percent` says that a percent sign follows, which is no part of `value`.
+    """
 
     start: int
     end: int
     value: str
     exact: bool = True
+    percent: bool = False
 
 
 _LONGEST_RATIONAL = 2000  # digits; Python's own conversion stops at 4300
@@ -53,7 +58,7 @@ _COMMAND = r"\\(?:text|textbf|textit|mathrm|mathbf|mbox|bm|boldsymbol)\s*\{"
 OPEN = rf"(?:{_SPACE}|{_COMMAND}|[(\[{{€£¥])"
 CLOSE = rf"(?:{_SPACE}|[)\]}}])"
 ROUGHLY = (
-    r"(?:≈|≃|~|\\approx|\\sim(?:eq)?|大?约|大約"
+    r"(?:≈|≃|~|\\approx|\\sim(?:eq)?|(?:大?约|大約)(?:等于|为|是)?"
     r"|\b(?:about|approximately|approx|roughly|around|nearly|almost)\b)"
 )
 _UNIT = (
@@ -77,6 +82,15 @@ _MINUS_IN_WORDS = re.compile(
     r"(?:(?<![\w-])negative|(?:\A|[=:(.\n]|\b(?:is|be|equals|gives?|get))\s*\bminus)\s\Z",
     re.IGNORECASE,
 )
+_PERCENT = re.compile(
+    rf"(?>(?![\n]){CLOSE})*\\?(?:[%％]|(?:{_COMMAND})?\s?per\s?cent\b(?!age))", re.IGNORECASE
+)
+_LABEL = re.compile(  # a dash between it and a value is no minus
+    r"(?:\A|\n)[\s*_#>]*(?:the )?(?:final )?(?:answer|ans|result|sum|total|output)[.*_]* ?[-−–—]"
+    rf" {OPEN}*\Z",
+    re.IGNORECASE,
+)
+_LINE_ENDS = re.compile(rf"(?>(?!\n){CLOSE}|[.!])*(?:\n|\Z)")
 _CUT_OFF = re.compile(
     rf"\.\.\.|…|\\[cl]?dots|(?:{_SPACE})?(?:[kKMB](?![A-Za-z])|(?:dozens?|gross|lakh|crore)\b)"
 )
@@ -146,7 +160,7 @@ def alone(text: str, start: int, end: int) -> Value | None:
     if prefix is None or _SUFFIX.fullmatch(text, value.end, end) is None:
         return None
     if prefix[1]:
-        return Value(value.start, value.end, _negative(value.value), value.exact)
+        return Value(value.start, value.end, _negative(value.value), value.exact, value.percent)
     return value
 
 
@@ -155,8 +169,13 @@ def settled(text: str, value: Value) -> Value:
     lo, hi = value.start, value.end
     exact = value.exact and not _CUT_OFF.match(text, hi) and not is_rough(text, lo)
     if minus := _MINUS_IN_WORDS.search(text, max(0, lo - _LOOK), lo):
-        return Value(minus.start(), hi, _negative(value.value), exact)
-    return Value(lo, hi, value.value, exact)
+        return Value(minus.start(), hi, _negative(value.value), exact, in_percent(text, hi))
+    return Value(lo, hi, value.value, exact, in_percent(text, hi))
+
+
+def in_percent(text: str, end: int) -> bool:
+    """Whether a percent sign or the word follows the value that ends at `end`."""
+    return _PERCENT.match(text, end, end + _LOOK) is not None
 
 
 def is_rough(text: str, start: int) -> bool:
@@ -198,13 +217,19 @@ def is_operand(text: str, value: Value | Number) -> bool:
         return False
     if last in MINUS or last == "*":  # a bullet is no operator
         first = left[:-1].rstrip(" ")[-1:]
-        return first.isalnum() or first in tuple(")}]%$°")
+        return (first.isalnum() or first in tuple(")}]%$°")) and not _is_labelled(text, value)
     if last == "}":
         return text[value.start - 1] == "{"
     if last.isalpha() and _OPERATOR_WORD.search(left):
         return not _MINUS_IN_WORDS.search(text, max(0, value.start - _LOOK), value.start)
     sign = last == "+" and left[:-1].rstrip(_OPENERS)[-1:] in ("", "=", ":", "：")
     return last in _OPERATORS and not sign
+
+
+def _is_labelled(text: str, value: Value | Number) -> bool:
+    """Whether a dash leads to the value, and nothing follows it: `Answer - 42`."""
+    label = _LABEL.search(text, max(0, value.start - _LOOK), value.start)
+    return label is not None and _LINE_ENDS.match(text, value.end, value.end + _LOOK) is not None
 
 
 def is_stated(text: str, value: Value | Number, *, plainly: bool = False) -> bool:
