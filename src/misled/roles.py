@@ -91,8 +91,9 @@ consider(?:ing)? (?:if|whether|other|any)\b
     + r"|[,;:(—] ?(?:but )?(?:wait|hold on|hmm+)\b"
     + r"|\b(?:so|then|therefore|instance|example),? (?:maybe|perhaps)\b"
     + r"|(?<!first), (?:maybe|perhaps) (?:it|he|she|they|there|the|we|i|this|that)\b"
-    + r"|不确定|有误|错误|错了|疑惑|困惑|重新|是否|不等于|不符合|仍然|[吗呢][？?]|难道|奇怪|另一种"
-    r"|其[他它]的?(?:方式|方法|组合)|调整|失败|不合适|不正确|无法|本当|かな"
+    + r"|不(?:太|大)?(?:确定|对(?![称应])|行|合理|正确|符合|合适|等于)|错误|错了|有误"
+    r"|[看算搞弄写]错|疑惑|困惑|糊涂|矛盾|重新|(?<!看)是否|仍然|[吗呢吧][？?]|难道|奇怪|另一种|换[一个种]|再想|再试"
+    r"|漏了|其[他它]的?(?:方式|方法|组合)|调整|失败|无法|好像|有可能|本当|かな"
 )
 _CHECK = re.compile(
     r"\b"
@@ -116,6 +117,8 @@ _AFFIRM = re.compile(
 (?:'s|(?: \w+)? (?:is|are|seems?|looks?|sounds?|makes?|checks|adds|match(?:es)?|confirms|works)) \
 (?:\w+ )?(?:right|correct|sense|out|up|good|solid|fine|okay|consistent|valid|the same|our)
 (?:the )?same (?:answer|result|thing|number)
+(?:对|是的|没错|正确|好)[，,。！]
+[^，,。]{0,12}(?:正确|无误|没有问题|吻合|一致)
 """)
 )
 _FINAL = re.compile(
@@ -129,7 +132,7 @@ answer ?(?:is|:(?! ?<)|should|must|would be|choice:|=)
 (?:in (?:conclusion|summary)|to (?:sum up|summari[sz]e|conclude)|conclusion)\b
 putting (?:it|this|that|everything|all)(?: all)? together
 """)
-    + r"|答案(?:是|为|应|就)|最终|综上|总结|结论|答えは"
+    + r"|答案(?:是|为|应|就)|最终|最后的?结果|综上|总结|结论|答えは"
 )
 # "How many are left?" plans the next step; "Is it 5?" doubts the last one.
 _PLAN = re.compile(
