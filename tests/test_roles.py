@@ -209,6 +209,12 @@ def test_therefore_concludes_only_where_the_chain_then_stops_doubts_or_checks() 
     assert roles(text) == ["other", "calculation", "conclusion"]
 
 
+def test_a_sentence_that_hangs_on_the_one_before_has_its_role() -> None:
+    text = "One tank is red. It is 3. Hmm, is it full? Because the pump is off. One is blue."
+    found = steps(text)
+    assert "Because" in next(text[s.start : s.end] for s in found if s.role == "reflection")
+
+
 def test_what_a_conclusion_announces_belongs_to_it() -> None:
     assert roles("2 + 2 = 4.\n\nThe final answer is:\n\n4") == ["calculation", "conclusion"]
 

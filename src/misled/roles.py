@@ -149,6 +149,7 @@ _CALCULATION = re.compile(
 _FIGURES = re.compile(r"(?=\D*\d)[\d\s.,+\-=*/×()$|\\\[\]{}^]*\Z")
 _THEREFORE = re.compile(r"(?:therefore|thus|hence|consequently|so|in total|altogether|overall)\b")
 _ASIDE = re.compile(r"(?:now|next|so|therefore|then|the (?:problem|question)|moving|step)\b|[#第]")
+_HANGS = re.compile(r"(?:because|which|whereas)\b")  # on the sentence before
 _DIGIT = re.compile(r"\d")
 _EQUATES = re.compile(r"[=≈]")
 
@@ -179,6 +180,8 @@ def _roles(text: str, spans: list[tuple[int, int]]) -> list[Role]:
         role, checks = _role(low, at, end, "verification" if checking else before, number)
         if announced and before == "conclusion" and role in {"calculation", "other"}:
             role = "conclusion"
+        if role == "other" and _HANGS.match(low, at, end):
+            role = before
         if checks:
             checking = True
         elif role in {"reflection", "conclusion"} or (

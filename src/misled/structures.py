@@ -232,8 +232,9 @@ def _insert(
     at = _opening(text)
     if isinstance(at, NotApplicable):
         return at
-    found = steps(text)
-    length = median(_stripped(text, s.end) - s.start for s in found if s.role == "reflection")
+    cut = _sentences(text)
+    doubts = _blocks([i for i, s in enumerate(cut) if s.role == "reflection"])
+    length = median(_stripped(text, cut[d[-1]].end) - cut[d[0]].start for d in doubts)
     gap = _BLANK_LINES.sub("\n\n", text[_stripped(text, at) : at])
     return (Edit(at, at, "", _fitted(written(text, draws), length) + gap),)
 
