@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from misled import estimates
-from misled.rows import Row
+from misled.row import Row
 
 TARGETS = tuple(f"planted/model-{i}" for i in range(5))
 SETS = ("addition:15+13", "multiplication:8x7")

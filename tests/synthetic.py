@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -10,9 +11,10 @@ import polars as pl
 
 from misled.draws import Draws
 from misled.records import Record
-from misled.rows import Row
+from misled.row import Row
 
 METHODS = ("baseline", "uncertainty", "contradiction", "prefix")
+USUAL = {"structure": "intact", "attribution": "own", "place": "random"}
 # P(adopted), P(recovered) at D_T = 1 for each method; what is left is split over the rest.
 BEHAVIOUR = {
     "baseline": (0.62, 0.25),
@@ -34,6 +36,10 @@ class Run(Record, frozen=True):
     feed: str = "reasoning"
     source: str = "planted/credulous"
     cannot_prefix: tuple[str, ...] = ()
+    structures: tuple[str, ...] = ("intact",)
+    places: tuple[str, ...] = ("random",)
+    contrasts: tuple[str, ...] = ()
+    attributions: tuple[str, ...] = ("own",)
     seed: int = 0
 
 
@@ -81,46 +87,71 @@ def _unit(run: Run, name: str, problem: str, target: str) -> Iterator[Row]:
             )
         if supported and not passed:
             continue
-        for method in methods:
-            for d_t in run.degrees:
-                cell = {
-                    "feed": run.feed,
-                    "attribution": "own",
-                    "method": method,
-                    "structure": "intact",
-                    "channel": "user",
-                    "perturbation": "digits",
-                    "scope": "endings",
-                    "place": "random",
-                    "d_t": d_t,
-                }
-                if not supported:
-                    reason = "prefix: the provider cannot continue an output prefix"
-                    yield _row(who, "tampered", mode, "unsupported", reason=reason, **cell)
-                    continue
-                yield from _probe(run, who, mode, cell)
+        axes = (methods, run.structures, run.attributions, run.places, run.degrees)
+        for method, structure, attribution, place, d_t in product(*axes):
+            cell = {
+                "feed": run.feed,
+                "attribution": attribution,
+                "method": method,
+                "structure": structure,
+                "channel": "user",
+                "perturbation": "digits",
+                "scope": "endings",
+                "place": place,
+                "d_t": d_t,
+            }
+            if structure != "intact" and Draws(run.seed, problem, structure).unit() < 0.2:
+                reason = f"{structure}: no such step"
+                yield _row(who, "tampered", mode, "not_applicable", reason=reason, **cell)
+                continue
+            if not supported:
+                reason = "prefix: the provider cannot continue an output prefix"
+                yield _row(who, "tampered", mode, "unsupported", reason=reason, **cell)
+                continue
+            yield from _probe(run, who, mode, cell)
 
 
 def _probe(run: Run, who: dict[str, str], mode: str, cell: dict[str, Any]) -> Iterator[Row]:
-    method, d_t = cell["method"], cell["d_t"]
+    method, d_t, structure = cell["method"], cell["d_t"], cell["structure"]
+    # What is usual is left out of a stream's name, so that sweeps do not change what it gives.
+    unusual = [cell[name] for name, usual in USUAL.items() if cell[name] != usual]
     for sample in range(run.samples):
         shared = Draws(run.seed, who["set"], who["problem"], who["target"], method, sample)
-        luck = (
-            0.5 * shared.unit() + 0.5 * Draws(run.seed, *who.values(), method, d_t, sample).unit()
-        )
+        stream = Draws(run.seed, *who.values(), method, d_t, sample, *unusual)
+        luck = 0.5 * shared.unit() + 0.5 * stream.unit()
         adopts, recovers = BEHAVIOUR[method]
         adopts = max(0.02, adopts - 0.04 * (d_t - 1) - 0.03 * len(who["target"]) % 0.2)
+        adopts *= 0.6 if structure != "intact" else 1
+        size = {"length": 3000 - 400 * len(unusual), "occurrences": 3, "deleted": len(unusual)}
+        error = 10.0 ** -(int(shared.unit() * 14) + (cell["place"] == "low"))
         spent: dict[str, Any] = {"prompt_tokens": 900, "w_left": int(int(luck * 1000) % 10 == 0)}
+        spent |= size | {"relative_error": error}
         outcome, reason = _outcome(luck, adopts, recovers, d_t)
         yield _row(
             who, "tampered", mode, outcome, reason, sample=sample,
-            request=f"{method} {d_t} {sample}", **cell, **spent,
+            request=f"{method} {d_t} {sample} {unusual}", **cell, **spent,
         )  # fmt: skip
-        for arm, key in (("clean", f"{method} clean"), ("again", f"{mode} again")):
+        for arm, key in (
+            ("clean", " ".join([method, *unusual, "clean"])),
+            ("again", f"{mode} again"),
+        ):
             draws = Draws(run.seed, *who.values(), key, sample)
             outcome = "recovered" if draws.unit() < 0.95 else "other"
             reason = None if outcome == "recovered" else "own"
             yield _row(who, arm, mode, outcome, reason, sample=sample, request=key, **cell)
+        for arm in run.contrasts if structure == "intact" else ():
+            draws = Draws(run.seed, *who.values(), method, d_t, arm, sample)
+            outcome, reason = _outcome(draws.unit(), 0.3, 0.6, d_t)
+            yield _row(
+                who,
+                arm,
+                mode,
+                outcome,
+                reason,
+                sample=sample,
+                request=f"{arm} {method} {d_t}",
+                **cell,
+            )
 
 
 def _outcome(luck: float, adopts: float, recovers: float, d_t: int) -> tuple[str, str | None]:

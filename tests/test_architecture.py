@@ -18,7 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Reading order is dependency order; a folder counts as one layer.
 LAYERS = (
-    *("errors", "draws", "records", "rows", "tokens", "numbers", "numerals", "values"),
+    *("errors", "draws", "records", "row", "tokens", "numbers", "numerals", "values"),
     *("words", "prose", "problems", "sentences", "roles", "chains", "logs", "refusals", "remarks"),
     *("statements", "claims", "answers"),
     *(
@@ -41,7 +41,11 @@ LAYERS = (
     *("cells", "comparisons", "sweeps", "families", "exhibits", "effort", "conduct"),
     *(
         "estimates",
+        "strokes",
+        "curves",
+        "dots",
         "figures",
+        "figures_effort",
         "findings",
         "report",
         "session",

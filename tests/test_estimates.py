@@ -18,10 +18,10 @@ from misled import sheets
 from misled.errors import StoreError
 from misled.estimates import entries, frame, write
 from misled.records import OUTCOMES, Entry
-from misled.rows import Row
+from misled.row import Row
 
 GOLDEN = Path(__file__).parent / "golden" / "tables"
-R = {1: {0: 0.5, 1: 1.0}, 2: {0: 0.5, 1: 2 / 3, 2: 1.0}}
+R = {1: {0: 0.5, 1: 1.0}, 2: {0: 0.5, 1: 2 / 3, 2: 1.0}, 3: {0: 0.5, 1: 0.6, 2: 0.75, 3: 1.0}}
 
 
 def trial(outcome: str, problem: str = "p0", **fields: Any) -> Row:
@@ -305,7 +305,7 @@ def test_the_frame_has_a_column_a_field() -> None:
 
 
 def golden_run() -> list[Entry]:
-    """What the golden tables hold; `python tests/test_tables.py` writes them anew."""
+    """What the golden tables hold; `python tests/test_estimates.py` writes them anew."""
     run = synthetic.Run(
         targets=("planted/credulous", "acme/closed"), cannot_prefix=("acme/closed",),
         methods=("baseline", "prefix"), problems=20, degrees=(1, 2), seed=3,

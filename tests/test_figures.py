@@ -17,8 +17,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import synthetic
-from misled import figures
+from misled import figures, strokes
 from misled.estimates import entries
+from misled.prompts import METHODS
 from misled.records import Entry
 
 NAMES = (
@@ -37,7 +38,7 @@ def run(**changes: Any) -> list[Entry]:
 
 def drawn(found: Sequence[Entry]) -> Figure:
     with mpl.rc_context():
-        return figures._figure(figures.drawings(found)[0])
+        return figures.figure(figures.drawings(found)[0])
 
 
 def words(figure: Figure) -> list[str]:
@@ -51,7 +52,50 @@ def test_each_problem_set_has_a_figure_and_a_net_twin() -> None:
         "figure4-multiplication-8x7",
         "figure4-net-addition-15+13",
         "figure4-net-multiplication-8x7",
+        "figure5",
+        "figure5-net",
     ]
+
+
+def test_structures_have_one_figure_of_one_method_and_the_others_are_of_intact_chains() -> None:
+    found = run(structures=("intact", "insert"), sets=("addition:15+13", "word:6"), degrees=(1,))
+    assert [drawing.name for drawing in figures.drawings(found)] == [
+        "figure4-addition-15+13",
+        "figure4-word-6",
+        "figure4-net-addition-15+13",
+        "figure4-net-word-6",
+        "figure5",
+        "figure5-net",
+        "figure8",
+        "figure8-net",
+    ]
+    (structures,) = [e for e in figures.drawings(found) if e.table == "figure8"]
+    assert {e.keys["method"] for e in structures.entries} == {"baseline"}
+
+
+def dotted(found: Sequence[Entry], table: str) -> Figure:
+    (drawing,) = [d for d in figures.drawings(found) if d.table == table]
+    with mpl.rc_context():
+        return figures.figure(drawing)
+
+
+def test_models_stand_below_each_other_with_a_panel_a_problem_set() -> None:
+    found = run(targets=NAMES, sets=("addition:15+13", "multiplication:8x7"))
+    figure = dotted(found, "figure5")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["addition:15+13 ($D_T$ 1-2)", "multiplication:8x7 ($D_T$ 1-2)"]
+    names = [text.get_text().split("\n")[0] for text in figure.axes[0].get_yticklabels()]
+    assert names == [*NAMES[:4], "e/a-very-long-model-name-"]
+
+
+def test_an_unsupported_dot_is_a_mark_beside_the_data() -> None:
+    figure = dotted(run(cannot_prefix=("planted/credulous",)), "figure5")
+    (axes,) = figure.axes
+    (mark,) = [line for line in axes.get_lines() if line.get_marker() == "x"]
+    assert float(np.max(mark.get_xdata())) < strokes.STRIP
+    leftmost = axes.transAxes.inverted().transform(axes.transData.transform((0.5, 0)))[0]
+    assert leftmost > strokes.STRIP
+    assert "unsupported" in words(figure)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
@@ -65,7 +109,8 @@ def test_each_model_has_a_panel(count: int) -> None:
 
 def test_methods_differ_in_colour_marker_and_dash() -> None:
     found = run()
-    styles = figures._styles(found and [e for e in found if e.table == "figure4"])
+    names = [e.keys["method"] for e in found if e.table == "figure4"]
+    styles = strokes.strokes(names, METHODS)
     for what in ("color", "marker", "linestyle"):
         assert len({str(style[what]) for style in styles.values()}) == 4
 
@@ -75,9 +120,9 @@ def test_an_unsupported_cell_is_a_mark_below_the_data_and_no_number() -> None:
     (axes,) = figure.axes
     marks = [line for line in axes.get_lines() if line.get_marker() == "x"]
     assert len(marks) == 2
-    assert all(float(np.max(mark.get_ydata())) < figures._STRIP for mark in marks)
+    assert all(float(np.max(mark.get_ydata())) < strokes.STRIP for mark in marks)
     lowest = axes.transAxes.inverted().transform(axes.transData.transform((1, 0.5)))[1]
-    assert lowest > figures._STRIP
+    assert lowest > strokes.STRIP
     assert "unsupported" in words(figure)
 
 
@@ -99,16 +144,18 @@ def test_any_name_can_be_drawn() -> None:
         targets=("x/$\\frac{$_\u202e\x00\n模型", "y"), sets=("file:a b/ü.jsonl", "file:a b/ö.jsonl")
     )
     drawings = figures.drawings(found)
-    assert len({drawing.name for drawing in drawings}) == 4
+    assert len({drawing.name for drawing in drawings}) == 6
     assert all(re.fullmatch(r"[a-z0-9.-]+", drawing.name) for drawing in drawings)
-    assert figures.render(drawings[0], "svg").startswith(b"<?xml")
+    for drawing in (drawings[0], drawings[-1]):
+        assert figures.render(drawing, "svg").startswith(b"<?xml")
 
 
 def test_the_same_entries_give_the_same_bytes_in_another_process() -> None:
     script = """
 import hashlib, synthetic
-from misled import figures
+from misled import figures, strokes
 from misled.estimates import entries
+from misled.prompts import METHODS
 found = entries(synthetic.rows(synthetic.Run(problems=12, degrees=(1, 2))))
 first = figures.drawings(found)[0]
 for form in figures.FORMATS:

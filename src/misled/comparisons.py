@@ -47,7 +47,7 @@ _RATES = SCORES[:2]
 _CHANGES = {name: f"change_{name}" for name in (*SCORES, *NET.values())}
 
 
-def structures(trials: pl.DataFrame) -> list[Entry]:
+def structures(trials: pl.DataFrame, pooled: Iterable[Entry]) -> list[Entry]:
     """Per structure: net of clean while `intact`, when `edited`, and the `change` (A.5).
 
     {tampered, clean} x {intact, structure}, over the problems and D_T where all
@@ -67,10 +67,13 @@ def structures(trials: pl.DataFrame) -> list[Entry]:
                     arms[0] - arms[1], arms[2] - arms[3], cluster, span=2 * span
                 ),
             }
-            for half, estimates in halves.items():
+            for half, differences in halves.items():
                 keys = piece.keys | {"half": half}
-                for score, estimate in zip(scores, estimates, strict=True):
-                    found.append(tested("structures", NET[score], keys, estimate))
+                for score, one in zip(scores, differences, strict=True):
+                    change = one if half == "change" else one._replace(p=None)
+                    found.append(tested("structures", NET[score], keys, change))
+    empty = _without_value(pooled, "structure", "intact")
+    found += [_as(e, "structures", "net_adoption", {"half": "change"}) for e in empty]
     return [*found, *_arms_of_structures(trials)]
 
 
@@ -104,7 +107,7 @@ def _arms_of_structures(trials: pl.DataFrame) -> Iterator[Entry]:
                 yield entry("structure_arms", size, keys, estimate)
 
 
-def methods(trials: pl.DataFrame) -> list[Entry]:
+def methods(trials: pl.DataFrame, pooled: Iterable[Entry]) -> list[Entry]:
     """Each method minus `baseline`, over all D_T and for each, on problems that passed both gates.
 
     Adoption and recovery under tampering, and adoption net of the clean chain.
@@ -113,7 +116,23 @@ def methods(trials: pl.DataFrame) -> list[Entry]:
     return [
         *_changes("methods", means(trials, "tampered"), "method", "baseline", apart),
         *_changes("methods", pairs(trials, "clean"), "method", "baseline", apart),
+        *(
+            _as(e, "methods", "change_net_adoption", {"against": "baseline"})
+            for e in _without_value(pooled, "method", "baseline")
+        ),
     ]
+
+
+def _without_value(pooled: Iterable[Entry], axis: str, base: str) -> list[Entry]:
+    """Cells that hold nothing to compare, which a table names with the reason."""
+    return [
+        e for e in pooled
+        if e.metric == "adopted" and e.value is None and e.keys.get(axis, base) != base
+    ]  # fmt: skip
+
+
+def _as(e: Entry, table: str, metric: str, more: dict[str, str]) -> Entry:
+    return replace(e, table=table, metric=metric, keys=e.keys | more)
 
 
 def attribution(trials: pl.DataFrame) -> list[Entry]:
@@ -135,19 +154,31 @@ def contrasts(trials: pl.DataFrame) -> list[Entry]:
     tampered = means(trials, "tampered")
     told = beside(tampered.filter(pl.col("method").is_in(["prefix", AS_TEXT])), "method", AS_TEXT,
                   apart=("mode",))  # fmt: skip
+    asked = trials.filter(pl.col("arm").is_in(present)).select("group").unique()
+    beside_each = trials.join(asked, on="group", how="semi", maintain_order="left")
+    beside_each = beside_each.filter(pl.col("arm").is_in(["tampered", "clean", *present]))
+    weights = pl.col("answered").fill_null(value=False)
+    by_arm = [
+        with_weights(mine, weights, "weight")
+        for _, mine in beside_each.group_by("arm", maintain_order=True)
+    ]
     found: list[Entry] = []
-    asked = trials.filter(pl.col("arm").is_in(present))["group"].unique()
-    for arm in ("tampered", "clean", *present) if len(asked) else ():
-        mine = trials.filter((pl.col("arm") == arm) & pl.col("group").is_in(asked.implode()))
-        mine = with_weights(mine, pl.col("answered"), "weight")
-        for cut in pieces(mine, (*GROUP, "degrees"), ("code", "kind", "cluster", "weight")):
-            keys = {"d_t" if k == "degrees" else k: v for k, v in cut.keys.items()} | {"arm": arm}
-            lines = rates("contrasts", cut._replace(keys=keys), mine,
-                                even(cut.columns["weight"]))  # fmt: skip
+    for mine in by_arm:
+        columns = ("code", "kind", "cluster", "weight")
+        for cut in pieces(mine, (*GROUP, "degrees", "arm"), columns):
+            keys = {"d_t" if name == "degrees" else name: v for name, v in cut.keys.items()}
+            weight = even(cut.columns["weight"])
+            lines = rates("contrasts", cut._replace(keys=keys), mine, weight)
             found += [line for line in lines if line.metric in _RATES]
     for arm in present:
         found += _minus("contrasts", pool(_joined(tampered, means(trials, arm))), {"arm": arm})
-    return [*found, *_minus("contrasts", pool(told), {"arm": AS_TEXT})]
+    found += _minus("contrasts", pool(told), {"arm": AS_TEXT})
+    places = {_but_arm(e): place for place, e in reversed(list(enumerate(found)))}
+    return sorted(found, key=lambda e: places[_but_arm(e)])
+
+
+def _but_arm(e: Entry) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in e.keys.items() if name != "arm")
 
 
 def operations(pooled: Iterable[Entry]) -> list[Entry]:
@@ -164,7 +195,8 @@ def operations(pooled: Iterable[Entry]) -> list[Entry]:
     first, second = (sides.get(name, {}) for name in OPERATIONS)
     return [
         entry("operations", "change_net_adoption", dict(rest) | _sets(one, two),
-              batches.independent(_estimate(one), _estimate(two)))
+              batches.independent(_estimate(one), _estimate(two)),
+              {} if one.n and two.n else one.left_out | two.left_out)
         for rest in first
         for one in first[rest]
         for two in second.get(rest, ())
@@ -195,7 +227,7 @@ def common(trials: pl.DataFrame) -> list[Entry]:
     for piece in pieces(both, [*where, "target"], ("shared",)):
         n, kept = len(piece.columns["shared"]), int(np.nansum(piece.columns["shared"]))
         estimate = Estimate(kept / n, None, None, n, n, "none: a count")
-        found.append(entry("common", "common_items", piece.keys, estimate))
+        found.append(entry("common_problems", "common_items", piece.keys, estimate))
     mine = trials.join(shared, on=[*where, "problem"], how="semi", maintain_order="left")
     wanted = ("r_cpt", "adopted", "net_adoption")
     found += [

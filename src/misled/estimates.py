@@ -33,8 +33,8 @@ def entries(rows: pl.DataFrame) -> list[Entry]:
     trials = prepare(rows)
     points, nets, pooled = cells.cpt(trials), cells.net(trials), cells.pooled(trials)
     compared = [
-        *comparisons.methods(trials),
-        *comparisons.structures(trials),
+        *comparisons.methods(trials, pooled),
+        *comparisons.structures(trials, pooled),
         *sweeps.slopes(trials),
     ]
     tests = families.families([*pooled, *compared])

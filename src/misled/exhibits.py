@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
+from misled.prompts import METHODS
 from misled.records import Entry
 
 __all__ = ["exhibits"]
@@ -20,14 +21,19 @@ ARITHMETIC = ("addition", "multiplication", "small")
 
 
 def exhibits(cells: Sequence[Entry], nets: Sequence[Entry], pooled: Sequence[Entry]) -> list[Entry]:
-    """Figures 4, 5 and 8 and Table 1 [A], of R_CPT and of net R, as far as there are points."""
+    """Figures 4, 5 and 8 and Table 1 [A], of R_CPT and of net R, as far as there are points.
+
+    All are of intact chains but figure 8, which is of one method, `baseline` if there.
+    """
     clean = [e for e in nets if e.keys.get("against") == "clean"]
-    edited = {_but(e, "structure", "d_t") for e in pooled if e.keys.get("structure") != "intact"}
+    edited = [e for e in pooled if e.keys.get("structure", "intact") != "intact"]
+    method = min((e.keys.get("method", "") for e in edited), key=_rank, default="")
+    beside = {_but(e, "structure", "d_t") for e in edited if e.keys.get("method", "") == method}
     shows: dict[str, tuple[Sequence[Entry], Sequence[Entry], Callable[[Entry], bool]]] = {
-        "table1": (cells, clean, lambda e: _operation(e) not in ARITHMETIC and _d_t(e) == "1"),
-        "figure4": (cells, clean, lambda e: bool(_d_t(e))),
+        "table1": (cells, clean, lambda e: _whole(e) and _is_word(e) and _d_t(e) == "1"),
+        "figure4": (cells, clean, lambda e: _whole(e) and bool(_d_t(e))),
         "figure5": (pooled, pooled, _whole),
-        "figure8": (pooled, pooled, lambda e: _but(e, "structure", "d_t") in edited),
+        "figure8": (pooled, pooled, lambda e: _but(e, "structure", "d_t") in beside),
     }
     return [
         line
@@ -48,11 +54,16 @@ def _points(table: str, metric: str, entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _whole(e: Entry) -> bool:
-    return e.keys.get("structure") == "intact"
+    return e.keys.get("structure", "intact") == "intact"
 
 
-def _operation(e: Entry) -> str:
-    return e.keys.get("set", "").partition(":")[0]
+def _is_word(e: Entry) -> bool:
+    """Whether the set is of worded problems: not one of those that are an operation alone."""
+    return e.keys.get("set", "").partition(":")[0] not in ARITHMETIC
+
+
+def _rank(method: str) -> tuple[int, str]:
+    return (METHODS.index(method) if method in METHODS else len(METHODS), method)
 
 
 def _d_t(e: Entry) -> str:

@@ -28,11 +28,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from misled.effort import Strip, Typical
-from misled.figures import _METADATA, _STYLE
 from misled.prompts import METHODS
 from misled.records import Entry, Record
 from misled.sheets import visible
-from misled.strokes import GREY, SIZES, Stroke, strokes, wrapped
+from misled.strokes import GREY, METADATA, SIZES, STYLE, Stroke, strokes, wrapped
 
 __all__ = ["Exhibit", "Panels", "Side", "drawings", "exhibit", "render"]
 
@@ -116,10 +115,10 @@ def exhibit(found: Typical, alone: tuple[str, str], probed: tuple[str, str]) -> 
 def render(drawing: Panels | Exhibit, form: str) -> bytes:
     """The figure as svg, png or pdf; equal drawings give equal bytes."""
     out = io.BytesIO()
-    with style.context(["default", _STYLE]), warnings.catch_warnings():
+    with style.context(["default", STYLE]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure = _texts(drawing) if isinstance(drawing, Exhibit) else _panels(drawing)
-        figure.savefig(out, format=form, dpi=200, metadata=_METADATA[form])
+        figure.savefig(out, format=form, dpi=200, metadata=METADATA[form])
     return out.getvalue()
 
 

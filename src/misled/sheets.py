@@ -123,8 +123,9 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     values = {name: {e.keys.get(name, "") for e in chosen} for name in names}
     constant = {name: min(values[name]) for name in names if len(values[name]) == 1}
     heads = [name for name in names if name not in constant]
-    if _distinct(chosen, heads) == _distinct(chosen, [name for name in heads if name != "mode"]):
-        heads = [name for name in heads if name != "mode"]  # where the method implies it
+    modeless = [name for name in heads if name != "mode"]
+    if across == "method" or _distinct(chosen, heads) == _distinct(chosen, modeless):
+        heads = modeless  # where the method implies it
     columns = _ordered({(e.metric, e.keys.get(across, "")): None for e in chosen}, across)
     others = {value for _, value in columns if value}
     if across == "against" and len(others) == 1:

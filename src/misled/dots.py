@@ -1,0 +1,131 @@
+"""Figures 5 and 8: a value by model, a panel a problem set, a dot a method or a structure.
+
+    dots("", pooled entries, "$R_{CPT}$", {0.5: "resists"}, series="method") -> a figure
+
+Models stand below each other, so that a long name stays readable. Intervals
+are drawn, dots are hollow where none is claimed, and what has no value is
+marked beside the data. Knows nothing about tables and files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from misled.prompts import METHODS
+from misled.records import Entry
+from misled.sheets import visible
+from misled.strokes import GREY, SIZES, STRIP, Stroke, empty, extent, legend, strokes, wrapped
+
+__all__ = ["dots"]
+
+_STRUCTURES = ("intact", "delete_reflection", "delete_verification", "insert", "delete_random")
+_KNOWN = {"method": METHODS, "structure": (*_STRUCTURES, "insert_neutral")}
+_STEP = 0.115  # inches between the dots of one model
+_GAP = 0.2  # inches between models
+
+
+def dots(
+    title: str,
+    entries: Sequence[Entry],
+    label: str,
+    references: Mapping[float, str],
+    *,
+    series: str,
+) -> Figure:
+    """A grid of panels that share their models and their axis, under one title and legend."""
+    panels = list(dict.fromkeys(e.keys["set"] for e in entries))
+    models = list(dict.fromkeys((e.keys["target"], e.keys.get("source", "")) for e in entries))
+    looks = strokes((e.keys.get(series, "") for e in entries), _KNOWN[series])
+    columns = min(len(panels), 3)
+    rows = math.ceil(len(panels) / columns)
+    height = len(models) * (_STEP * len(looks) + _GAP)
+    wide = 4.6 if columns == 1 else 7.0
+    figure = Figure(figsize=(wide, 0.95 + rows * (height + 0.55)))
+    figure.set_layout_engine("constrained", h_pad=0.06, w_pad=0.04)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
+    for index, (axes, name) in enumerate(zip(grid, panels, strict=False)):
+        mine = [e for e in entries if e.keys["set"] == name]
+        _prepare(axes, entries, references, [_named(*model, models) for model in models])
+        degrees = ", ".join(dict.fromkeys(e.keys.get("d_t", "") for e in mine))
+        over = f" ($D_T$ {degrees})" if degrees else ""
+        width = (52, 38, 26)[columns - 1]
+        axes.set_title(wrapped([name], width).replace("$", r"\$") + over, loc="left", pad=13)
+        if index + columns >= len(panels):
+            axes.set_xlabel(label)
+            axes.tick_params(labelbottom=True)
+        _name_references(axes, references)
+        for place, model in enumerate(models):
+            of_model = [e for e in mine if (e.keys["target"], e.keys.get("source", "")) == model]
+            for e in of_model:
+                at = list(looks).index(e.keys.get(series, ""))
+                offset = (at - (len(looks) - 1) / 2) * _STEP / (_STEP * len(looks) + _GAP)
+                _dot(axes, e, place + offset, looks[e.keys.get(series, "")])
+    for spare in grid[len(panels) :]:
+        spare.set_axis_off()
+    sources = dict.fromkeys(source for _, source in models)
+    lent = any(target != source for target, source in models) and len(sources) == 1
+    words = [title, *(f"chains of {source}" for source in sources if lent)]
+    figure.suptitle(visible(", ".join(filter(None, words))), x=0.012, ha="left", fontsize=9.5,
+                    parse_math=False)  # fmt: skip
+    handles = list(legend(entries, looks, lines=False))
+    across = 3 if columns == 1 else 5
+    figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=1.4,
+                  ncols=math.ceil(len(handles) / math.ceil(len(handles) / across)))  # fmt: skip
+    return figure
+
+
+def _named(target: str, source: str, models: Sequence[tuple[str, str]]) -> str:
+    several = len({source for _, source in models}) > 1 and source != target
+    return wrapped([target, *([f"chains of {source}"] if several else [])], 26)
+
+
+def _prepare(
+    axes: Axes, entries: Sequence[Entry], references: Mapping[float, str], models: Sequence[str]
+) -> None:
+    """The frame that all panels share: a band a model, reference lines, a strip."""
+    left, right, ticks = extent(entries, references)
+    if any(e.value is None for e in entries):
+        axes.add_patch(Rectangle((0, 0), STRIP, 1, transform=axes.transAxes, color="#eeeeee",
+                                 linewidth=0, zorder=0))  # fmt: skip
+    axes.set_xlim(left, right)
+    axes.set_xticks(ticks)
+    axes.set_ylim(len(models) - 0.5, -0.5)
+    axes.set_yticks(range(len(models)), models, parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for x in references:
+        axes.axvline(x, color="#999999", linewidth=0.8, zorder=1)
+    for between in range(1, len(models)):
+        axes.axhline(between - 0.5, color="#d4d4d4", linewidth=0.5, zorder=1)
+
+
+def _name_references(axes: Axes, references: Mapping[float, str]) -> None:
+    for x, word in references.items():
+        axes.annotate(
+            word,
+            (x, 1),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            color=GREY,
+            fontsize=6.5,
+        )
+
+
+def _dot(axes: Axes, e: Entry, y: float, look: Stroke) -> None:
+    color = look["color"]
+    if e.value is None:
+        axes.plot(STRIP / 2, y, transform=axes.get_yaxis_transform(), marker=empty(e),
+                  markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
+        return
+    if e.low is not None and e.high is not None:
+        axes.plot([e.low, e.high], [y, y], color=color, lw=0.9, solid_capstyle="butt")
+    axes.plot(e.value, y, marker=look["marker"], markersize=SIZES[look["marker"]], color=color,
+              mew=0.9, mfc="white" if e.low is None else color)  # fmt: skip

@@ -1,0 +1,125 @@
+"""What all figures share: how a series looks, how a missing cell is marked, and the legend.
+
+    strokes(["baseline", "prefix"], METHODS) -> {"baseline": {"color": "#0072B2", ...}, ...}
+
+Series are told apart by colour, marker and dash at once, and look the same in
+every figure; a cell without a number is marked in a strip beside the data,
+where no number could be read into it. Knows nothing about tables.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from misled.records import Entry
+from misled.sheets import visible
+
+__all__ = [
+    "GREY",
+    "METADATA",
+    "SIZES",
+    "STRIP",
+    "STYLE",
+    "Stroke",
+    "empty",
+    "extent",
+    "legend",
+    "strokes",
+    "wrapped",
+]
+
+Stroke: TypeAlias = dict[str, Any]
+
+# Colours that colour-blind readers tell apart; every line has its own marker and dash, too.
+LINES: tuple[dict[str, Any], ...] = (
+    {"color": "#0072B2", "marker": "o", "linestyle": "-"},
+    {"color": "#D55E00", "marker": "s", "linestyle": (0, (5, 1.6))},
+    {"color": "#009E73", "marker": "^", "linestyle": (0, (6, 1.6, 1.2, 1.6))},
+    {"color": "#AA4499", "marker": "D", "linestyle": (0, (1.4, 1.4))},
+    {"color": "#222222", "marker": "v", "linestyle": (0, (8, 3))},
+    {"color": "#56B4E9", "marker": "P", "linestyle": (0, (3, 1, 1, 1, 1, 1))},
+    {"color": "#8A6D00", "marker": "X", "linestyle": (0, (2, 3))},
+)
+SIZES = {"o": 3.6, "s": 3.3, "^": 4.1, "D": 3.1, "v": 4.1, "P": 4.1, "X": 4.1}
+GREY = "#666666"
+STYLE = {
+    "axes.edgecolor": "#444444",
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 8.5,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "legend.fontsize": 8,
+    "mathtext.fontset": "dejavusans",
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "misled",
+    "xtick.labelsize": 7.5,
+    "xtick.major.width": 0.7,
+    "ytick.labelsize": 7.5,
+    "ytick.major.width": 0.7,
+}
+METADATA: dict[str, dict[str, None]] = {
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "png": {"Software": None},
+    "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
+}
+STRIP = 0.11  # share of the axis beside the data that is kept for cells without a number
+
+
+def strokes(names: Iterable[str], known: Sequence[str]) -> dict[str, Stroke]:
+    """How each series looks; a known one looks the same in every figure."""
+    there = dict.fromkeys(names)
+    order = [*known, *(name for name in there if name not in known)]
+    return {name: LINES[order.index(name) % len(LINES)] for name in sorted(there, key=order.index)}
+
+
+def wrapped(names: Iterable[str], width: int) -> str:
+    """Each name on lines of its own, with what cannot be seen written out."""
+    return "\n".join(line for name in names for line in textwrap.wrap(visible(name), width))
+
+
+def extent(
+    entries: Sequence[Entry], references: Iterable[float]
+) -> tuple[float, float, list[float]]:
+    """Limits of the value axis and its ticks; the strip, where one is needed, lies below."""
+    values = [y for e in entries for y in (e.value, e.low, e.high) if y is not None]
+    low, high = min([*values, *references]), max([*values, *references])
+    span = max(high - low, 0.2)
+    bottom, top = low - 0.06 * span, high + 0.06 * span
+    if any(e.value is None for e in entries):
+        low = max(low, bottom)
+        bottom -= STRIP * (top - bottom) / (1 - STRIP)
+    ticks = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return bottom, top, [float(t) for t in ticks if low - 1e-9 <= t <= high + 1e-9]
+
+
+def empty(entry: Entry) -> str:
+    """The mark of a cell without a number."""
+    return "x" if "unsupported" in entry.left_out else "_"
+
+
+def legend(
+    entries: Sequence[Entry], series: dict[str, Stroke], *, lines: bool = True
+) -> Iterator[Line2D]:
+    """A handle for each series, then for each mark that the figure has."""
+    for name, line in series.items():
+        size = SIZES[line["marker"]]
+        look = line if lines else {**line, "linestyle": ""}
+        yield Line2D([], [], label=visible(name), markersize=size, linewidth=1.1, **look)
+    missing = {empty(e) for e in entries if e.value is None}
+    bare = [e for e in entries if e.value is not None and e.low is None]
+    if bare:
+        why = " (n < 10)" if all(e.clusters < 10 for e in bare) else ""
+        yield Line2D([], [], linestyle="", marker="o", markersize=3.6, color=GREY, mfc="white",
+                     label=f"no interval{why}")  # fmt: skip
+    for mark, words in (("x", "unsupported"), ("_", "no value read")):
+        if mark in missing:
+            yield Line2D([], [], linestyle="", marker=mark, markersize=4, color=GREY, label=words)
