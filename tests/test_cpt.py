@@ -14,7 +14,7 @@ from misled.errors import UserError
 from misled.experiments import cpt
 from misled.plans import parse
 from misled.records import Answer, Failure, Request, Response
-from misled.rows import Row
+from misled.row import Row
 from misled.session import Session, prepare
 from misled.units import Unit
 

@@ -13,7 +13,7 @@ from misled.engines import Engine
 from misled.errors import RunError, StoreError
 from misled.loop import IDENTICAL, Frontier, Limits, Lookup, run
 from misled.records import Answer, Failure, Request, Response
-from misled.rows import Row
+from misled.row import Row
 from misled.store import Store
 
 

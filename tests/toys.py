@@ -10,7 +10,7 @@ from misled.draws import Draws
 from misled.engines import Feed
 from misled.engines.pool import pooled
 from misled.records import Answer, Message, Request, Response
-from misled.rows import Row
+from misled.row import Row
 
 
 def ask(text: str, lane: str = "") -> Request:

@@ -30,7 +30,7 @@ from misled.ledger import Ledger
 from misled.loop import BATCH, Frontier, Limits, Lookup, Progress, run
 from misled.plans import Pace
 from misled.records import Answer, Entry, Request, Response, Usage
-from misled.rows import Row
+from misled.row import Row
 from misled.session import Session, keep, reopen
 from misled.sheets import publish as replace_file
 from misled.store import Store, lock

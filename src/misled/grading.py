@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from misled import answers, chains, metrics, tokens
 from misled.conditions import Condition
 from misled.records import Answer, Failure, Graded, Request, Response
-from misled.rows import Row
+from misled.row import Row
 from misled.units import Unit
 
 __all__ = ["row", "said", "spent", "unasked"]

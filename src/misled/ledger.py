@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 
-from misled.rows import Row
+from misled.row import Row
 
 __all__ = ["SCHEMA", "Ledger"]
 

@@ -25,7 +25,7 @@ from typing import Generic, TypeAlias, TypeVar
 from misled.engines import Engine
 from misled.errors import RunError
 from misled.records import Answer, Failure, Request, Response
-from misled.rows import Row
+from misled.row import Row
 from misled.store import Batch, Store
 
 __all__ = ["BATCH", "Frontier", "Limits", "Lookup", "Progress", "run"]

@@ -279,7 +279,7 @@ class Estimate(Record, frozen=True):
     method: str
 
 
-class Entry(Record, frozen=True):
+class Entry(Record, frozen=True, omit_defaults=True):
     """One line of a table: an estimate, the cell it belongs to, what was left out.
 
     `p` is of a test against 0, two-sided; `p_adjusted` is Holm's, where the

@@ -1,51 +1,139 @@
 """A run without a model: the same walk over planted answers, to show what would be sent.
 
     first_prompts(session) -> [{"arm": "tampered", "method": "baseline", ..., "messages": [...]}]
+    estimate(session)      -> [{"model": "openai/o3-mini", "requests": 2400, ...}]
 
-The planted reasoner answers for every model of the plan, so the prompts are the
-exact ones but for the chain, which is its own. Nothing is asked and nothing is
-written. Where it cannot read a problem, only the question alone is shown.
+The planted reasoner answers for every model of the plan and passes every gate, so
+the prompts are the exact ones but for the chain, which is its own, and what is
+counted is an upper bound but for the length of replies. Nothing is asked and
+nothing is written. A problem that it cannot read is answered with its gold.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from misled import tokens
 from misled.engines.planted import Planted
+from misled.engines.planted_profile import Solver
 from misled.experiments import cpt
-from misled.records import Answer, Request
-from misled.rows import Row
+from misled.prompts import METHODS
+from misled.records import Answer, Failure, Request, Response
+from misled.row import Row
 from misled.session import Session
+from misled.units import Unit
 
-__all__ = ["first_prompts"]
+__all__ = ["estimate", "first_prompts"]
 
-PROFILE = "credulous"  # passes every gate
+# Solves everything, passes every gate and computes again whatever it is handed.
+PROFILE = "rehearsal"
+SOLVER = Solver(adopt=dict.fromkeys(METHODS, (0.0,)))
 AXES = ("set", "target", "method", "structure", "channel", "perturbation", "scope", "place", "d_t")
+SAMPLED = 20  # problems of each set that are walked to count; the rest are like them
+
+
+class _Rehearsal:
+    """A lookup that knows every answer of a unit, and what was asked for it."""
+
+    def __init__(self, planted: Planted, unit: Unit) -> None:
+        self._planted, self._gold = planted, unit.problem.gold[0]
+        self.asked: dict[str, Request] = {}
+        self.replies: dict[str, Response] = {}
+
+    def __call__(self, request: Request) -> Answer:
+        self.asked[request.key] = request
+        stand_in = msgspec.structs.replace(request, provider="planted", model=PROFILE)
+        reply = self._planted.reply(stand_in)
+        if isinstance(reply, Failure):
+            said = f"So the answer is {self._gold}."
+            reply = Response(said, None if request.prefill else f"I work it out. {said}")
+        self.replies[request.key] = reply
+        return reply
 
 
 def first_prompts(session: Session) -> list[dict[str, Any]]:
     """The first prompt of every cell, one record each, in the order of the plan."""
-    planted = Planted(session.inputs.prompts)
     shown: dict[tuple[object, ...], dict[str, Any]] = {}
-    seen: set[tuple[str, str]] = set()
-    for unit in session.units():
-        if (unit.problem.set, unit.target) in seen:
-            continue
-        seen.add((unit.problem.set, unit.target))
-        asked: dict[str, Request] = {}
-
-        def lookup(request: Request, asked: dict[str, Request] = asked) -> Answer:
-            asked[request.key] = request
-            stand_in = msgspec.structs.replace(request, provider="planted", model=PROFILE)
-            return planted.reply(stand_in)
-
+    for unit in _first(session, 1):
+        lookup = _Rehearsal(_planted(session), unit)
         for row in cpt.walk(unit, lookup):
             if isinstance(row, Row):
                 cell = (row.arm, row.mode, *(getattr(row, axis) for axis in AXES))
-                shown.setdefault(cell, _shown(row, asked.get(row.request or "")))
+                shown.setdefault(cell, _shown(row, lookup.asked.get(row.request or "")))
     return list(shown.values())
+
+
+def estimate(session: Session, reply_tokens: int | None = None) -> list[dict[str, Any]]:
+    """What each model of the plan would be asked: requests, tokens and, where priced, money.
+
+    Counted on the first problems of each set and carried over to the rest. Tokens
+    are o200k_base; a reply, and a chain that is handed on, is as long as the planted
+    reasoner's, or `reply_tokens`. Nothing is taken to be cached.
+    """
+    planted = _planted(session)
+    scale = {
+        found[0].set: len(found) / min(len(found), SAMPLED)
+        for found in session.inputs.problems.values()
+    }
+    spent: dict[str, list[float]] = {}
+    seen: set[str] = set()
+    for unit in _first(session, SAMPLED):
+        lookup = _Rehearsal(planted, unit)
+        list(cpt.walk(unit, lookup))
+        alone = _prompt(unit.alone("plain", 0))
+        for key in lookup.asked.keys() - seen:
+            request, reply = lookup.asked[key], lookup.replies[key]
+            prompt, completion = _prompt(request), _completion(reply)
+            if reply_tokens is not None:
+                prompt += max(0, reply_tokens - completion) if prompt > 2 * alone else 0
+                completion = reply_tokens
+            total = spent.setdefault(f"{request.provider}/{request.model}", [0.0, 0.0, 0.0])
+            for i, amount in enumerate((1, prompt, completion)):
+                total[i] += amount * scale[unit.problem.set]
+        seen |= lookup.asked.keys()
+    return [_bill(session, model, *map(round, total)) for model, total in spent.items()]
+
+
+def _planted(session: Session) -> Planted:
+    return Planted(session.inputs.prompts, {PROFILE: SOLVER})
+
+
+def _bill(
+    session: Session, model: str, requests: int, prompt: int, completion: int
+) -> dict[str, Any]:
+    own = session.plan.models.get(model)
+    bill: dict[str, Any] = {
+        "model": model,
+        "requests": requests,
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+    }
+    if own is not None and own.prices is not None:
+        price = own.prices.input * prompt + own.prices.output * completion
+        bill["money"] = round(price / 1e6, 4)
+    return bill
+
+
+def _first(session: Session, n: int) -> Iterator[Unit]:
+    """The units of the first `n` problems of each set."""
+    taken: dict[tuple[str, str], int] = {}
+    for unit in session.units():
+        name = (unit.problem.set, unit.target)
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] <= n:
+            yield unit
+
+
+def _prompt(request: Request) -> int:
+    texts = [message.content for message in request.messages]
+    return sum(map(tokens.count, [*texts, request.prefill.text if request.prefill else ""]))
+
+
+def _completion(reply: Response) -> int:
+    return tokens.count(reply.content) + tokens.count(reply.reasoning or "")
 
 
 def _shown(row: Row, request: Request | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from misled.errors import UserError
 __all__ = ["app", "main"]
 
 INTERRUPTED = 130
+_LISTS = ("--model", "--problems", "--reuse")
 
 app = typer.Typer(
     name="misled",
@@ -54,7 +55,7 @@ def main() -> None:
     if sys.stdout is None:  # closed by the shell: what is printed goes nowhere
         sys.stdout = io.TextIOWrapper(io.BytesIO())
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = app(_spread(sys.argv[1:]) or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except UserError as error:
         _quit(str(error))
@@ -70,6 +71,19 @@ def main() -> None:
     if code == INTERRUPTED:
         print("misled: interrupted; run the same command again to go on", file=sys.stderr)
     sys.exit(code)
+
+
+def _spread(words: list[str]) -> list[str]:
+    """`--problems a b` as `--problems a --problems b`: lists may be written either way."""
+    spread: list[str] = []
+    name = ""
+    for word in words:
+        if name and not word.startswith("-") and spread[-1] != name:
+            spread.append(name)
+        elif word.startswith("-"):
+            name = word if word in _LISTS else ""
+        spread.append(word)
+    return spread
 
 
 def _quit(message: str) -> None:

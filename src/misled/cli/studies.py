@@ -1,4 +1,4 @@
-"""`demo`, `cpt`, `run`: carry a plan out and report it."""
+"""`demo`, `cpt`, `run`, `estimate`: carry a plan out and report it, or say what it costs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from misled.plans import Pace, Plan
     from misled.session import Session
 
-__all__ = ["cpt", "demo", "run"]
+__all__ = ["cpt", "demo", "estimate", "run"]
 
 # The planted reasoner at the size of the paper's problems (protocol A.2).
 PLANTED: dict[str, Any] = {
@@ -220,6 +220,46 @@ def run(
     if run is None and (own / "misled.db").is_file():
         run = own
     _study(read(plan), pace, run, dry_run=dry_run, json=json)
+
+
+@app.command()
+def estimate(
+    plan: Annotated[str, typer.Argument(help="A plan, TOML.")],
+    reply_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens of a reply and of a chain; default: the planted one's."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What a plan would ask at most, in requests, tokens and money; asks nothing."""
+    from misled.plans import read
+    from misled.rehearsal import estimate as counted
+    from misled.session import prepare
+
+    bills = counted(prepare(read(plan)), reply_tokens)
+    if json:
+        write_json(bills)
+        return
+    for bill in [*bills, _total(bills)]:
+        money = f"  {bill['money']:>12,.2f}" if "money" in bill else ""
+        print(
+            f"{bill['model']:<36} {bill['requests']:>10,} requests"
+            f" {bill['prompt_tokens']:>14,} prompt tokens"
+            f" {bill['completion_tokens']:>14,} completion tokens{money}"
+        )
+    assumed = (
+        "the planted reasoner's length" if reply_tokens is None else f"{reply_tokens:,} tokens"
+    )
+    say(f"misled: every gate passed, every reply of {assumed}, nothing cached")
+
+
+def _total(bills: list[dict[str, Any]]) -> dict[str, Any]:
+    """All models together; money only where every model has prices."""
+    total: dict[str, Any] = {"model": "total"}
+    for name in ("requests", "prompt_tokens", "completion_tokens", "money"):
+        if all(name in bill for bill in bills):
+            total[name] = sum(bill[name] for bill in bills)
+    return total
 
 
 @app.command()

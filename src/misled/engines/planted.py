@@ -16,7 +16,7 @@ Knows nothing about runs, rows or what its replies are graded.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 
 import msgspec
 
@@ -47,11 +47,16 @@ TOKENS_PER_SECOND = 80
 
 
 class Planted:
-    """An engine for `planted/<profile>` models; `prompts` are the words it can read."""
+    """An engine for `planted/<profile>` models; `prompts` are the words it can read.
 
-    def __init__(self, prompts: Prompts | None = None) -> None:
+    `solvers` are profiles of its own, by name; all others are loaded.
+    """
+
+    def __init__(
+        self, prompts: Prompts | None = None, solvers: Mapping[str, Solver] | None = None
+    ) -> None:
         self._prompts = prompts or words.load(None)
-        self._solvers: dict[str, Solver] = {}
+        self._solvers = dict(solvers or {})
 
     async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
         """Every request that `feed` gives, each once, with its reply."""

@@ -32,8 +32,9 @@ class Reading(Record, frozen=True):
     """What a request says.
 
     A probe has a `way`, its chain and the number that the chain states, in `seen`;
-    a chain that states none has nothing to adopt. A chain that comes back with nothing said of it is a `replay`:
-    chain, question (before the chain) or text (no chain at all, and no task).
+    a chain that states none has nothing to adopt. A chain that comes back with
+    nothing said of it is a `replay`: chain, question (before the chain) or text
+    (no chain at all, and no task).
     """
 
     question: str

@@ -26,7 +26,7 @@ from misled.grading import row, spent, unasked
 from misled.handing import Fed
 from misled.prose import prose
 from misled.records import Answer, Chain, Failure, NotApplicable, Record, Request, Response
-from misled.rows import Row
+from misled.row import Row
 from misled.units import Unit
 
 __all__ = ["walk"]
