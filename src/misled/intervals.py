@@ -218,7 +218,10 @@ def agree(trials: Trials) -> Bools:
     means = found.value[:, None] + np.divide(
         found.residuals, found.mass, out=np.full_like(found.mass, np.nan), where=held
     )
-    median = np.nanmedian(means, axis=1, keepdims=True)
+    # `nanmedian` takes ten times as long; what is not held comes last in the order.
+    ordered, last = np.sort(means, axis=1), held.sum(1, keepdims=True) - 1
+    middle = [np.take_along_axis(ordered, at, 1) for at in (last // 2, (last + 1) // 2)]
+    median = (middle[0] + middle[1]) / 2
     departing = held & ~(np.abs(means - median) <= _NEGLIGIBLE)
     return np.asarray(departing.sum(1) < _FEW_DEPARTING)
 
