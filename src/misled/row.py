@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from misled.records import Record
 
-__all__ = ["Row"]
+__all__ = ["Judged", "Row"]
 
 
 class Row(Record, frozen=True):
@@ -64,6 +64,61 @@ class Row(Record, frozen=True):
     length: int | None = None
     relative_error: float | None = None
     congruent_mod_9: bool | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    answer_tokens: int | None = None
+    counted: bool | None = None
+    seconds: float | None = None
+    attempts: int | None = None
+
+
+class Judged(Record, frozen=True):
+    """One line of study B: a generation with its label, or one verdict on it.
+
+    `arm`: generate (the item itself: its value, its label, and whether there is
+    an answer at all), judge (a verdict) or closed_book (the judge answers the
+    question). `condition` of a verdict: answer, reasoning, again_answer,
+    again_reasoning, self, self_hidden or controlled; for the last, `variant` is
+    statements, filler, true_edit, placebo or chain_cut, `k` the counterfactual
+    statements of four and `place` begin, middle or end.
+
+    `label` is y: whether the answer is right; `labelled_by` deterministic,
+    match, verifier or given (by the file), and `matched`, `verified` what those
+    two say alone. `verdict` is accept or reject, None where none was read.
+    `outcome`: read, unreadable, or why there is nothing to read: failed,
+    unsupported, not_applicable, truncated, refused, no_answer, unlabelled.
+    `inserted` is the inserted share of the chain's characters, `repeated` the
+    share of the chain's runs of eight words that the answer repeats.
+    """
+
+    arm: str
+    problem: str
+    set: str
+    cluster: str
+    generator: str
+    outcome: str
+    judge: str | None = None
+    condition: str | None = None
+    shown: str | None = None
+    label: bool | None = None
+    labelled_by: str | None = None
+    matched: bool | None = None
+    verified: bool | None = None
+    verdict: str | None = None
+    value: str | None = None
+    variant: str | None = None
+    k: int | None = None
+    place: str | None = None
+    sample: int = 0
+    mode: str | None = None
+    request: str | None = None
+    reason: str | None = None
+    flags: tuple[str, ...] = ()
+    length: int | None = None
+    inserted: float | None = None
+    repeated: float | None = None
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None
