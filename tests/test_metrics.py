@@ -394,3 +394,10 @@ def test_flags_of_real_traces() -> None:
                 assert "loop" not in flags
     assert 5 <= looped <= 12
     assert clean > 600
+
+
+def test_a_percentage_passes_only_where_gold_is_one() -> None:
+    assert grade(r"\boxed{15\%}", "15%").outcome == "recovered"
+    assert grade(r"\boxed{15}", r"15\%").outcome == "recovered"
+    assert grade(r"\boxed{15\%}", "0.15").outcome == "recovered"
+    assert grade(r"\boxed{15\%}", "15").reason == "approximate"

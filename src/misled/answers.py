@@ -131,7 +131,8 @@ def read(text: str, *, integer: bool = True, percent: bool = False) -> str | Unr
     if found is None or isinstance(found, Unreadable):
         return found or Unreadable("none")
     if found.percent and not percent:
-        hundredth = None if integer else canonical(f"{found.value}e-2")
+        decimal = found.exact and not integer and not set("e/") & set(found.value)
+        hundredth = canonical(f"{found.value}e-2") if decimal else None
         return hundredth or Unreadable("approximate")
     whole = found.exact and found.value.removeprefix("-").isdecimal()
     if "e" in found.value or (integer and not whole):

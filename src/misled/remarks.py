@@ -107,6 +107,11 @@ _CONCEDED = re.compile(
 _COMMA = re.compile(r"[,，:：]\s?(?!which|that|who)")
 _BASED = re.compile(r"\bbased on\b[^,.;\d]{0,40}\Z")
 _PHRASE_END = re.compile(r"[^,.;:\d]{0,48}(?:[,，:](?!\s*which)|\band\b)")
+_HELD = re.compile(rf"(?<![\d.,])\d[\d,.]*{_NEAR}(?:in|from|of|by)\s(?:(?:the|my|your)\s)?\Z")
+_FAULT = re.compile(
+    r"\b(?:wrong|incorrect|mistaken|errors?|mistakes?|not (?:correct|right|true))\b"
+    r"|n[’']t (?:correct|right)"
+)
 _AFTERWARDS = re.compile(  # a value, and only then whose it is
     rf"{_NEAR}(?:(?:as |was |is )?(?:given|stated|claimed|found|written|reached)\s)?"
     r"(?:in|from|of|by) (?:the|my|your) (?:\w+ )?"
@@ -134,6 +139,7 @@ _NOT_BEFORE = re.compile(
     r"|(?:might|could|may)(?: well)? be|off by|corrected from|changed from|(?:\A"
     r"|[.!?\n] ?)(?:change|replace|correct(?= the))"
     r"|whether|doubt(?: that)?"
+    r"|(?:can(?:no|')t|need to|have to) (?:verify|confirm|recalculate|recompute|recheck)"
     r"|(?:check|see|verify|know|sure) if|correct(?:s|ing)|replac(?:es|ing)|fix(?:es|ing))"
     r"(?: the| that| your| my)?(?: value| answer| result)?(?: of)?"
     r"|不是|而非|并非|不等于|不应(?:该)?(?:为|是))\Z"
@@ -258,6 +264,9 @@ def _of_others(text: str) -> Iterator[Span]:
         conceded = _CONCEDED.search(text, max(0, lo - _LOOK), lo)
         turn = (_COMMA if conceded else _TURN).search(text, match.end(), limit)
         end = turn.start() if turn else limit
+        if _FAULT.search(text, match.end(), end):
+            held = _HELD.search(text, max(0, lo - _LOOK), lo)
+            lo = held.start() if held else lo
         yield lo, end
 
 
