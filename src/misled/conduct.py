@@ -17,9 +17,9 @@ import polars as pl
 
 from misled import batches, stats
 from misled.flags import FLAGS
-from misled.lines import FIRST_ANSWERED, counted, entry
+from misled.lines import FIRST_ANSWERED, counted, entry, line
 from misled.records import OUTCOMES, Entry
-from misled.trials import ANSWERED, CELL, PROBLEM, SENT, SOLVED, Keys, pieces
+from misled.trials import ANSWERED, CELL, PROBLEM, SENT, SOLVED, Piece, pieces
 
 __all__ = ["answers_in_reasoning", "flagged", "stops"]
 
@@ -47,28 +47,30 @@ def stops(trials: pl.DataFrame) -> list[Entry]:
     for piece in pieces(frame, names, ["code", "cluster", "prompt_tokens"]):
         c = piece.columns
         answered, tokens = c["code"] >= FIRST_ANSWERED, c["prompt_tokens"]
-        found.append(_stopped(piece.keys, c, answered, ~answered))
+        found.append(_stopped(piece, answered, ~answered, frame))
         if not found[-1].value and not piece.keys["arm"].startswith("replay"):
             continue
         edges = cuts.get((piece.keys["target"], piece.keys["arm"]), [])
         for low, high in pairwise(edges):
             within = (tokens > low) & (tokens <= high)
             if (within & answered).any():
-                keys = piece.keys | {"prompt_tokens": f"{int(low) + 1}-{int(high)}"}
-                found.append(_stopped(keys, c, within & answered, within & ~answered))
+                part = {"prompt_tokens": f"{int(low) + 1}-{int(high)}"}
+                cut = piece._replace(keys=piece.keys | part)
+                found.append(_stopped(cut, within & answered, within & ~answered, frame))
     return found
 
 
 def flagged(trials: pl.DataFrame) -> list[Entry]:
     """The rate of each flag, per arm and cell; each reply of a control counts once."""
     found: list[Entry] = []
-    for keys, columns in _replies(trials):
+    for piece, mine in _replies(trials):
+        columns = piece.columns
         answered = columns["code"] >= FIRST_ANSWERED
         hits = np.stack([columns[name] for name in FLAGS])
         mass = answered.astype(float)
         left_out = counted(columns["code"][~answered])
         for name, rate in zip(FLAGS, batches.rates(hits, columns["cluster"], mass), strict=True):
-            found.append(entry("flags", name, keys, rate, left_out))
+            found.append(line("flags", name, piece, rate, left_out, mine))
     return found
 
 
@@ -78,7 +80,8 @@ def answers_in_reasoning(trials: pl.DataFrame) -> list[Entry]:
     Only of cells that have such replies; elsewhere the two are the same.
     """
     found: list[Entry] = []
-    for keys, columns in _replies(trials):
+    for piece, _ in _replies(trials):
+        columns = piece.columns
         answered, misfiled = columns["code"] >= FIRST_ANSWERED, columns["answer_in_reasoning"]
         if not (answered & misfiled).any():
             continue
@@ -90,13 +93,16 @@ def answers_in_reasoning(trials: pl.DataFrame) -> list[Entry]:
             if word == "in content":
                 left_out["answer_in_reasoning"] = int((answered & misfiled).sum())
             for name, rate in zip(ANSWERED, rates, strict=True):
-                line = entry("answers_in_reasoning", name, keys | {"answers": word}, rate, left_out)
-                found.append(line)
+                keys = piece.keys | {"answers": word}
+                found.append(entry("answers_in_reasoning", name, keys, rate, left_out))
     return found
 
 
-def _replies(trials: pl.DataFrame) -> Iterator[tuple[Keys, dict[str, Any]]]:
-    """The replies of each arm but the source, each once in a cell, with a column a flag."""
+def _replies(trials: pl.DataFrame) -> Iterator[tuple[Piece, pl.DataFrame]]:
+    """The replies of each arm but the source, each once in a cell, with a column a flag.
+
+    Each piece with the frame that its lines are of.
+    """
     marked = trials.with_columns(
         pl.col("flags").list.contains(name).fill_null(value=False).alias(name) for name in FLAGS
     )
@@ -107,7 +113,7 @@ def _replies(trials: pl.DataFrame) -> Iterator[tuple[Keys, dict[str, Any]]]:
         mine = marked.filter(pl.col("arm") == arm).sort(reply)
         mine = mine.unique(reply, keep="first", maintain_order=True)
         for piece in pieces(mine, names, ["code", "cluster", *FLAGS]):
-            yield piece.keys | {"arm": arm}, piece.columns
+            yield piece._replace(keys=piece.keys | {"arm": arm}), mine
 
 
 def _thirds(mine: pl.DataFrame) -> dict[tuple[str, str], list[float]]:
@@ -122,7 +128,7 @@ def _thirds(mine: pl.DataFrame) -> dict[tuple[str, str], list[float]]:
     return found
 
 
-def _stopped(keys: Keys, columns: dict[str, Any], kept: Any, lost: Any) -> Entry:
-    hits = columns["code"][kept] == OUTCOMES.index("stopped")
-    estimate = stats.rate(hits, columns["cluster"][kept])
-    return entry("stops", "stopped", keys, estimate, counted(columns["code"][lost]))
+def _stopped(piece: Piece, kept: Any, lost: Any, frame: pl.DataFrame) -> Entry:
+    code, cluster = piece.columns["code"], piece.columns["cluster"]
+    estimate = stats.rate(code[kept] == OUTCOMES.index("stopped"), cluster[kept])
+    return line("stops", "stopped", piece, estimate, counted(code[lost]), frame)

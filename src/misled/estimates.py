@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 from msgspec.structs import asdict
 
-from misled import cells, comparisons, families, latex, sheets, sweeps
+from misled import cells, comparisons, conduct, effort, families, latex, sheets, sweeps
 from misled.exhibits import exhibits
 from misled.records import Entry
 from misled.trials import prepare
@@ -38,6 +38,7 @@ def entries(rows: pl.DataFrame) -> list[Entry]:
         *sweeps.slopes(trials),
     ]
     tests = families.families([*pooled, *compared])
+    costs = effort.effort(trials)
     return [
         *cells.eligibility(trials),
         *tests,
@@ -51,7 +52,13 @@ def entries(rows: pl.DataFrame) -> list[Entry]:
         *comparisons.attribution(trials),
         *comparisons.operations(pooled),
         *comparisons.common(trials),
+        *costs,
+        *effort.ratios(trials),
+        *conduct.stops(trials),
+        *conduct.flagged(trials),
+        *conduct.answers_in_reasoning(trials),
         *exhibits(points, nets, pooled),
+        *effort.figure7(costs),
     ]
 
 
