@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 import synthetic
-from misled import findings, report
+from misled import findings, report, sheets
+from misled.cautions import cautions
 from misled.estimates import entries
 from misled.records import Entry, Usage
 
@@ -88,7 +89,7 @@ def test_anchors_and_labels_point_to_something(page: Page) -> None:
 def test_tables_have_captions_and_scopes_and_figures_a_table_and_words(page: Page) -> None:
     assert len(page.all("table")) == len(page.all("caption"))
     assert {a.get("scope") for a in page.all("th")} == {"col", "row"}
-    assert len(page.all("figure")) == 2
+    assert len(page.all("figure")) == 4
     assert all(len(a["alt"]) > 20 for a in page.all("img"))
 
 
@@ -117,8 +118,59 @@ def test_the_finding_is_a_sentence_with_its_interval_and_what_was_left_out() -> 
     assert "of 60 problems could be probed; left out: " in details
 
 
+@pytest.fixture(scope="module")
+def compared() -> tuple[Entry, ...]:
+    return run(
+        problems=40, structures=("intact", "delete_reflection", "delete_random"),
+        contrasts=("bare",), methods=("baseline", "prefix"),
+    )  # fmt: skip
+
+
+def test_findings_tell_what_was_tested_in_advance_from_what_explores(
+    compared: tuple[Entry, ...],
+) -> None:
+    (only,) = findings.findings(compared)
+    (method,) = [x for x in only.details if "against no comment" in x]
+    (structure,) = [x for x in only.details if x.startswith("Without the chain's reflection")]
+    (control,) = [x for x in only.details if x.startswith("Without as much calculation")]
+    (contrast,) = [x for x in only.details if x.startswith("Told the wrong result alone")]
+    (slope,) = [x for x in only.details if x.startswith("With each further wrong digit")]
+    for line in (method, structure, slope):
+        assert "Holm's p" in line
+        assert "exploratory" not in line
+    for line in (control, contrast):
+        assert "exploratory, p" in line
+        assert "Holm" not in line
+    change = next(
+        e
+        for e in compared
+        if (e.table, e.metric, e.keys.get("half")) == ("structures", "net_adoption", "change")
+    )
+    assert f"{100 * (change.value or 0):+.0f} points [" in structure
+    assert f"on {change.clusters} problems" in structure
+
+
+def test_comparisons_have_a_section_and_tests_stand_open(compared: tuple[Entry, ...]) -> None:
+    page = Page(report.html(report.ReportInput(entries=compared, plan_toml="")))
+    ids = {a.get("id") for _, a in page.tags}
+    assert {"tests", "comparisons", "families", "methods", "structures", "contrasts"} <= ids
+    assert "not adjusted" in page.text
+    assert len(page.all("figure")) == 6
+
+
+def test_a_long_table_ends_on_the_page_with_where_the_rest_is() -> None:
+    targets = tuple(f"m/{i}" for i in range(12))
+    found = run(targets=targets, problems=3, degrees=(1, 2, 3, 4), sets=("addition:2+2",))
+    (outcomes,) = [grid for grid in report._tables(found) if grid.id == "outcomes"]
+    whole = sheets.sheet([e for e in found if e.table == "outcomes"])
+    more = len(whole.lines) - report.LONGEST
+    assert more > 0
+    assert outcomes.sheet.lines == whole.lines[: report.LONGEST]
+    assert f"{more} more lines stand in tables/outcomes.csv" in outcomes.sheet.notes
+
+
 def warned(found: Sequence[Entry]) -> str:
-    return "\n".join(f"{c.text}: {'; '.join(c.places)}" for c in findings.cautions(found))
+    return "\n".join(f"{c.text}: {'; '.join(c.places)}" for c in cautions(found))
 
 
 @pytest.mark.parametrize(

@@ -18,18 +18,27 @@ from typing import Any, TypeAlias
 
 import jinja2
 from markupsafe import Markup
+from msgspec.structs import replace
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from misled import captions, figures, findings, sheets
+from misled.cautions import Caution, cautions
 from misled.records import Entry, Record, Usage
 
 __all__ = ["ReportInput", "html", "summary", "write"]
 
 MAIN = ("r_cpt", "recovered", "adopted", "net_adoption", "net_r")
 FEW_DEGREES = 3
+LONGEST = 200  # lines of a table on the page; the whole of it stands in its file
+# Tables that stand open, and those that compare; the others are all of the rest.
+OPEN = ("families", "table1", "table1_net")
+COMPARED = (
+    *("methods", "structures", "structure_arms", "slopes", "magnitude", "contrasts"),
+    *("attribution", "operations", "common_problems", "common", "common_pairs"),
+)
 
 
 class ReportInput(Record, frozen=True):
@@ -89,14 +98,17 @@ def html(run: ReportInput) -> str:
         trim_blocks=True,
     )
     shown = {entry.metric for entry in run.entries}
+    grids = list(_tables(run.entries))
     return environment.get_template("report.html.jinja").render(
         run=run,
         lead=_lead(run),
         findings=findings.findings(run.entries),
-        cautions=[*_own_cautions(run), *findings.cautions(run.entries)],
+        cautions=[*_own_cautions(run), *cautions(run.entries)],
         main=_main_table(run.entries),
+        opened=[grid for grid in grids if grid.id in OPEN],
+        compared=[grid for grid in grids if grid.id in COMPARED],
         plates=[_plate(drawing) for drawing in _twins(run.entries)],
-        tables=list(_tables(run.entries)),
+        tables=[grid for grid in grids if grid.id not in {*OPEN, *COMPARED}],
         words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
         facts=list(_facts(run)),
     )
@@ -108,8 +120,8 @@ def summary(entries: Iterable[Entry], width: int = 100) -> str:
     console = Console(file=out, width=width, color_system=None, legacy_windows=False)
     by = {(e.table, e.metric, frozenset(e.keys.items())): e for e in entries}
     settings: dict[str, list[Entry]] = {}
-    for (table, metric, _), entry in by.items():
-        if (table, metric) == ("pooled", "adopted"):
+    for entry in _intact(by.values()):
+        if (entry.table, entry.metric) == ("pooled", "adopted"):
             settings.setdefault(_setting(entry.keys), []).append(entry)
     for setting, pooled in settings.items():
         grid = Table(box=box.SIMPLE_HEAD, title=Text(sheets.visible(setting), style="bold"),
@@ -199,12 +211,12 @@ def _lead(run: ReportInput) -> str:
     )
 
 
-def _own_cautions(run: ReportInput) -> Iterator[findings.Caution]:
+def _own_cautions(run: ReportInput) -> Iterator[Caution]:
     if run.stopped:
         text = "The run stopped before its plan was done; the numbers are of what was answered"
-        yield findings.Caution(text, (run.stopped,))
+        yield Caution(text, (run.stopped,))
     for note in run.notes:
-        yield findings.Caution(note.rstrip("."), ())
+        yield Caution(note.rstrip("."), ())
 
 
 def _facts(run: ReportInput) -> Iterator[tuple[str, str]]:
@@ -228,7 +240,7 @@ def _facts(run: ReportInput) -> Iterator[tuple[str, str]]:
 def _main_table(entries: Iterable[Entry]) -> _Grid | None:
     chosen = [
         e
-        for e in entries
+        for e in _intact(entries)
         if e.table == "pooled" and e.metric in MAIN and e.keys.get("against", "clean") == "clean"
     ]
     if not chosen:
@@ -236,10 +248,25 @@ def _main_table(entries: Iterable[Entry]) -> _Grid | None:
     return _Grid("main", sheets.sheet(chosen, digits=2, n_of="adopted"), _csv(chosen))
 
 
+def _intact(entries: Iterable[Entry]) -> list[Entry]:
+    """Those of intact chains, or all where there are none; edited ones have tables of their own."""
+    found = list(entries)
+    intact = [e for e in found if e.keys.get("structure") == "intact"]
+    return intact or found
+
+
 def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
     """Every table; its data stand in a file beside the report, since they would double its size."""
-    for name in dict.fromkeys(e.table for e in entries if not e.table.startswith("figure")):
-        sheet = sheets.sheet([e for e in entries if e.table == name])
+    by_name: dict[str, list[Entry]] = {}
+    for e in entries:
+        if not e.table.startswith("figure"):
+            by_name.setdefault(e.table, []).append(e)
+    for name, mine in by_name.items():
+        sheet = sheets.sheet(mine)
+        if len(sheet.lines) > LONGEST:
+            more = f"{len(sheet.lines) - LONGEST:,} more lines stand in tables/{name}.csv"
+            notes = (*sheet.notes, more)
+            sheet = replace(sheet, lines=sheet.lines[:LONGEST], notes=notes)
         yield _Grid(name, sheet, f"tables/{name}.csv")
 
 
@@ -253,13 +280,14 @@ def _twins(entries: Iterable[Entry]) -> list[figures.Drawing]:
 def _plate(drawing: figures.Drawing) -> _Plate:
     entries = drawing.entries
     models = dict.fromkeys(e.keys["target"] for e in entries)
+    panels = models if drawing.table.startswith("figure4") else {e.keys["set"] for e in entries}
     caption = f"{captions.CAPTIONS[drawing.table]}. {drawing.title}"
     return _Plate(
         id=drawing.name,
         image=_data("image/svg+xml", figures.render(drawing, "svg")),
         alt=f"Chart: {caption}, {', '.join(models)}. Its numbers follow as a table.",
         caption=f"{caption}. Bars are 95\u00a0% intervals.",
-        single=len(models) == 1,
+        single=len(panels) == 1,
         sheet=sheets.sheet(entries),
         csv=_csv(entries),
     )

@@ -1,0 +1,89 @@
+"""How estimates are found and quoted in sentences.
+
+    percent(entry) -> "62 % [55, 68]"
+
+Knows nothing about what is said of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from misled.records import Entry
+from misled.sheets import interval, number
+
+__all__ = ["Cells", "chance", "counts", "mode", "percent", "point", "points", "where", "why"]
+
+_WORDS = {
+    "source_wrong": "chain wrong",
+    "source_chain_result": "chain ends on another value",
+    "source_chain_without_result": "chain without a result",
+    "gate_wrong": "not solved alone",
+}
+
+
+class Cells:
+    """Entries by table, metric and keys, for look-ups by part of the keys."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._by: dict[tuple[str, str], list[Entry]] = {}
+        self._exact: dict[tuple[str, str, frozenset[tuple[str, str]]], Entry] = {}
+        for e in entries:
+            self._by.setdefault((e.table, e.metric), []).append(e)
+            self._exact[e.table, e.metric, frozenset(e.keys.items())] = e
+
+    def all(self, table: str, metric: str, **keys: str) -> list[Entry]:
+        """Every entry whose keys hold `keys`."""
+        found = self._by.get((table, metric), ())
+        return [e for e in found if keys.items() <= e.keys.items()]
+
+    def one(self, table: str, metric: str, keys: dict[str, str]) -> Entry | None:
+        """The entry with these keys, else the first whose keys hold them, if there is one."""
+        exact = self._exact.get((table, metric, frozenset(keys.items())))
+        return exact or next(iter(self.all(table, metric, **keys)), None)
+
+
+def where(e: Entry) -> str:
+    """`acme/closed on addition:15+13`."""
+    return f"{e.keys['target']} on {e.keys['set']}"
+
+
+def point(e: Entry) -> str:
+    """The same with the method."""
+    return f"{where(e)}, {e.keys.get('method', '')}"
+
+
+def mode(e: Entry) -> str:
+    """The generation mode, where it is not the plain one."""
+    mode = e.keys.get("mode", "plain")
+    return "" if mode == "plain" else f", {mode}"
+
+
+def percent(e: Entry) -> str:
+    """`62 % [55, 68]`, unbreakable before the sign, or with why there is no interval."""
+    return f"{100 * (e.value or 0):.0f}\u00a0% {interval(e, 0, 100)}"
+
+
+def points(e: Entry) -> str:
+    """A difference of rates: `+60 points [+52, +67]`."""
+    return f"{number(e, e.value or 0, 0, 100)} points {interval(e, 0, 100)}"
+
+
+def chance(e: Entry) -> str:
+    """`Holm p 0.012` for a test fixed in advance, else `exploratory, p 0.004`; "" untested."""
+    if e.p is None:
+        return ""
+    p = e.p if e.p_adjusted is None else e.p_adjusted
+    word = "exploratory, p" if e.p_adjusted is None else "Holm's p"
+    return f"{word} {p:.3f}" if p >= 0.0005 else f"{word} below 0.001"
+
+
+def why(e: Entry) -> str:
+    """Why an entry has no value."""
+    return e.method if "unsupported" in e.left_out else counts(e.left_out) or "nothing was asked"
+
+
+def counts(left_out: dict[str, int]) -> str:
+    """`chain wrong 3, not solved alone 2`."""
+    words = ((_WORDS.get(name, name.replace("_", " ")), count) for name, count in left_out.items())
+    return ", ".join(f"{word} {count}" for word, count in words)
