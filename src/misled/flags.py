@@ -25,7 +25,7 @@ from misled.numbers import numbers
 from misled.records import Graded
 from misled.roles import steps
 
-__all__ = ["FLAGS", "flags", "knew_better", "loops", "perfunctory", "repeats"]
+__all__ = ["FLAGS", "flags", "knew_better", "loops", "perfunctory", "repeats", "short"]
 
 FLAGS = (
     "answer_in_reasoning",
@@ -112,7 +112,13 @@ def perfunctory(reply_tokens: int | None, gate_tokens: int | None, reasoning: st
             of its output where the model files none. None where it is hidden;
             then nobody can say what it calculated.
     """
-    if reasoning is None or reply_tokens is None or not gate_tokens:
+    if reasoning is None or not short(reply_tokens, gate_tokens):
         return False
-    short = reply_tokens < MUCH_LESS * gate_tokens
-    return short and not any(step.role == "calculation" for step in steps(reasoning))
+    return not any(step.role == "calculation" for step in steps(reasoning))
+
+
+def short(reply_tokens: int | None, gate_tokens: int | None) -> bool:
+    """Whether a reply takes less than .4 of the gate's tokens, as far as both are known."""
+    if reply_tokens is None or not gate_tokens:
+        return False
+    return reply_tokens < MUCH_LESS * gate_tokens

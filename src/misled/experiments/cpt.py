@@ -17,6 +17,7 @@ what it yields and walks it again (`loop.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from misled import answers, chains, flags, handing, perturbations, prompts, tokens
@@ -211,17 +212,24 @@ def _lost(trial: _Trial, reply: Response, text: str) -> str | None:
     return None
 
 
+# A control's reply stands beside every degree, and a unit is walked several times.
+@lru_cache(maxsize=1024)
 def _perfunctory(reply: Response, gate: Response) -> bool:
     """Whether a reply that the model itself ended is short beside the gate and calculates nothing.
 
     Tokens are compared where both are the server's, or both counted here.
     """
     now, then = spent(reply), spent(gate)
-    if reply.finish == "length" or now["counted"] != then["counted"]:
+    total, alone = _total(now), _total(then)
+    if (
+        reply.finish == "length"
+        or now["counted"] != then["counted"]
+        or not flags.short(total, alone)
+    ):
         return False
     hidden = reply.reasoning is None and bool(reply.usage.reasoning)
-    shown = None if hidden else chains.of(reply.content, reply.reasoning).reasoning or reply.content
-    return flags.perfunctory(_total(now), _total(then), shown)
+    shown = chains.of(reply.content, reply.reasoning).reasoning or reply.content
+    return flags.perfunctory(total, alone, None if hidden else shown)
 
 
 def _total(cost: dict[str, Any]) -> int | None:
