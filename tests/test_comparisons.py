@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import synthetic
-from misled import batches
+from misled import batches, latex, sheets
+from misled.cautions import cautions
 from misled.estimates import entries
+from misled.findings import findings
 from misled.records import OUTCOMES, Entry, Estimate
 from misled.row import Row
 from test_estimates import pick, tables_of, trial
@@ -277,6 +281,48 @@ def test_every_table_of_a_whole_run_has_numbers_in_their_bounds() -> None:
     } <= tables  # fmt: skip
     for e in found:
         assert_bounds(e)
+
+
+ARMS = ("source", "gate", "tampered", "clean", "again", "bare", "foreign", "replay")
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.builds(
+            trial,
+            outcome=st.sampled_from(OUTCOMES),
+            problem=st.sampled_from("abcd"),
+            arm=st.sampled_from(ARMS),
+            sample=st.integers(0, 1),
+            d_t=st.integers(1, 3),
+            target=st.sampled_from(("m", "k")),
+            source=st.sampled_from(("m", "k")),
+            mode=st.sampled_from(("plain", "prefix")),
+            set=st.sampled_from(("addition:2+2", "multiplication:2x2", "word:1")),
+            method=st.sampled_from(("baseline", "prefix", "prefix_as_text", None)),
+            structure=st.sampled_from(("intact", "insert", "delete_random", None)),
+            channel=st.sampled_from(("user", "think", None)),
+            attribution=st.sampled_from(("own", "other")),
+            place=st.sampled_from(("random", "anchored", "3,1")),
+            perturbation=st.sampled_from(("digits", "insert_digit")),
+            relative_error=st.sampled_from((None, 1e-9, 0.5)),
+            length=st.sampled_from((None, 10)),
+            reason=st.sampled_from((None, "form", "none")),
+        ),
+        max_size=60,
+    )
+)
+def test_whatever_rows_there_are_the_tables_hold(rows: list[Row]) -> None:
+    found = entries(synthetic.frame(rows)) if rows else []
+    for e in found:
+        assert_bounds(e)
+    for table in dict.fromkeys(e.table for e in found):
+        sheet = sheets.sheet([e for e in found if e.table == table])
+        latex.latex(sheet, table)
+        assert sheets.markdown(sheet)
+    cautions(found)
+    findings(found)
 
 
 def assert_bounds(e: Entry) -> None:

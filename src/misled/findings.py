@@ -83,6 +83,7 @@ def findings(entries: Iterable[Entry]) -> list[Finding]:
         first = min(int(e.keys.get("d_t", "0")) for e in mine)
         lowest = [e for e in mine if int(e.keys.get("d_t", "0")) == first]
         details = [
+            *_net(cells, lowest[0]),
             *_other_methods(lowest),
             *(line for say in _SAID for line in say(cells, lowest[0])),
         ]
@@ -214,7 +215,7 @@ def _slopes(cells: Cells, base: Entry) -> Iterator[str]:
             )
 
 
-_SAID = (_net, _over_degrees, _methods, _structures, _contrasts, _slopes, _left_out)
+_SAID = (_over_degrees, _methods, _structures, _contrasts, _slopes, _left_out)
 
 
 def _same(base: Entry, *apart: str) -> dict[str, str]:

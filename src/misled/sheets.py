@@ -117,7 +117,7 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     chosen = [e for e in entries if "/" not in e.metric]
     table = chosen[0].table if chosen else ""
     if table == "families":
-        chosen = [replace(e, metric="estimate") for e in chosen]
+        chosen = [replace(e, metric="estimate", keys=_but_implied(e.keys)) for e in chosen]
     across = _across(table, chosen)
     names = list(dict.fromkeys(name for e in chosen for name in e.keys if name != across))
     values = {name: {e.keys.get(name, "") for e in chosen} for name in names}
@@ -151,6 +151,11 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
         lines=tuple(lines),
         notes=(*([NOTES[table]] if table in NOTES else []), *sorted(reasons)),
     )
+
+
+def _but_implied(keys: dict[str, str]) -> dict[str, str]:
+    """Without what a family fixes for all of its members."""
+    return {name: value for name, value in keys.items() if name not in {"half", "against"}}
 
 
 def _across(table: str, entries: Iterable[Entry]) -> str:
