@@ -55,7 +55,7 @@ class Clock:
             environ=environ,
             clock=lambda: self.time,
             sleep=self.sleep,
-            random=lambda: 0.0,
+            random=lambda: 0.5,
             now=lambda: datetime(2026, 11, 30, 12, tzinfo=UTC),
         )
 
@@ -155,6 +155,30 @@ def test_a_prompt_above_the_context_fails_alone() -> None:
     assert (found.kind, found.attempts, found.fatal) == ("too_long", 1, False)
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, '{"error": {"code": "content_filter", "message": "the content management policy"}}'),
+        (400, '{"error": {"code": "invalid_prompt", "message": "against our usage policy"}}'),
+        (400, '{"code": "data_inspection_failed", "message": "inappropriate content"}'),
+        (400, '{"error": {"code": "SensitiveContentDetected", "message": "sensitive"}}'),
+        (400, '{"error": {"message": "Content Exists Risk", "type": "invalid_request_error"}}'),
+        (403, '{"error": {"code": 403, "message": "This model requires moderation."}}'),
+    ],
+)
+def test_a_text_that_a_filter_turns_away_fails_alone(status: int, body: str) -> None:
+    answer, _, count = asked(fail(status, body))
+    found = failure(answer)
+    assert (found.kind, found.fatal, count) == ("filtered", False, 1)
+
+
+def test_a_server_that_turns_all_away_is_knocked_at_more_often() -> None:
+    answer, pauses, count = asked(fail(429), limits=Limits(tries=3, knocks=9))
+    assert (failure(answer).kind, failure(answer).attempts, count) == ("rate_limit", 9, 9)
+    assert not failure(answer).fatal
+    assert max(pauses) == 30.0
+
+
 def test_attempts_end_and_the_failure_says_how_many_there_were() -> None:
     answer, pauses, count = asked(fail(503, "busy"), limits=Limits(tries=4))
     found = failure(answer)
@@ -201,6 +225,7 @@ def test_the_server_says_how_long_to_wait(headers: dict[str, str], wait: float) 
 def test_a_wait_beyond_the_patience_ends_the_attempts() -> None:
     answer, pauses, count = asked(fail(429, Retry_After="86400"))
     assert (failure(answer).kind, pauses, count) == ("rate_limit", [], 1)
+    assert failure(answer).fatal  # so would the next one be: ten in a row end the run
 
 
 def test_seconds_are_those_of_the_attempt_that_succeeded() -> None:

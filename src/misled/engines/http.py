@@ -4,9 +4,10 @@
     async for request, answer in engine.answer(feed): ...
 
 What may pass (a time-out, 408, 409, 429, 5xx, a lost connection, a reply that is
-no answer) is asked again after a growing, jittered pause or the server's own
-Retry-After; what would fail again (a key, a bad request) is a `Failure` at once.
-Seconds are those of the attempt that succeeded. An API key is read from the
+no answer) is asked again after a growing pause with full jitter, on top of the
+server's own Retry-After; what would fail again (a key, a bad request) is a `Failure`
+at once. How many are in flight adapts to what a server bears (`throttle`). Seconds
+are those of the attempt that succeeded, without queueing. An API key is read from the
 environment when a request is sent, goes to its provider's host only, follows no
 redirect, and is taken out of whatever a server says.
 
@@ -24,7 +25,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 import msgspec
@@ -32,30 +32,33 @@ import msgspec
 from misled import __version__, models
 from misled.engines import Feed
 from misled.engines.pool import pooled
+from misled.engines.statuses import Refused, refusal
+from misled.engines.throttle import Rate, Throttle
 from misled.errors import ProviderError, UserError
 from misled.models import Model
-from misled.records import Answer, Failure, Record, Request
+from misled.records import Answer, Failure, Record, Request, Response
 from misled.wire import WIRES, Wire
-from misled.wire.base import error_of_status, one_line
+from misled.wire.base import one_line
 
-__all__ = ["Http", "Limits", "World"]
+__all__ = ["Http", "Limits", "Rate", "World"]
 
 FATAL = {"auth", "bad_request", "not_found"}
+OVERLOADED = {429, 503, 529}
 # Servers keep a slow connection alive with blank lines and comments before the JSON.
 _HEARTBEATS = re.compile(rb"(?>(?:\xef\xbb\xbf)?)(?>(?:\s*+:[^\n]*+\n)*)\s*+")
 
-_TOO_LONG = re.compile(
-    rb"(?i)exceed_context_size|context_length_exceeded|maximum context length|prompt is too long"
-)
-
 
 class Limits(Record, frozen=True):
-    """How long to wait and how often to try; times in seconds, `body` in bytes."""
+    """How long to wait and how often to try; times in seconds, `body` in bytes.
+
+    A server that turns requests away (429) is asked up to `knocks` times: that costs nothing.
+    """
 
     connect: float = 20.0
     read: float = 1200.0
     total: float = 1800.0
     tries: int = 6
+    knocks: int = 60
     patience: float = 600.0  # no attempt begins later than this after the first
     first_pause: float = 0.5
     longest_pause: float = 60.0
@@ -83,6 +86,7 @@ class _Call:
     headers: dict[str, str]
     payload: bytes
     secret: str | None
+    throttle: Throttle
 
     @property
     def host(self) -> str:
@@ -100,6 +104,7 @@ class Http:
         resolve: the model behind a request.
         concurrency: requests in flight at most.
         limits: time-outs, retries, the largest reply.
+        rates: requests and tokens a minute, by `provider/model`.
         world: where keys, time and chance come from.
     """
 
@@ -109,12 +114,15 @@ class Http:
         *,
         concurrency: int = 16,
         limits: Limits | None = None,
+        rates: Mapping[str, Rate] = {},
         world: World | None = None,
     ) -> None:
         self._resolve = resolve
         self._concurrency = concurrency
         self._limits = limits or Limits()
+        self._rates = rates
         self._world = world or World()
+        self._throttles: dict[str, Throttle] = {}
         self._models: dict[tuple[str, str, str | None], Model] = {}
         self._reached: set[str] = set()
 
@@ -169,35 +177,62 @@ class Http:
             headers={"Idempotency-Key": request.key} | wire.headers(secret),
             payload=msgspec.json.encode(wire.encode(request)),
             secret=secret,
+            throttle=self._throttle(model),
         )
+
+    def _throttle(self, model: Model) -> Throttle:
+        """That of a model at its host."""
+        name = f"{model.id} {model.base_url}"
+        if name not in self._throttles:
+            rate = self._rates.get(model.id, Rate())
+            world = self._world
+            self._throttles[name] = Throttle(self._concurrency, rate, world.clock, world.sleep)
+        return self._throttles[name]
 
     async def _tried(self, session: aiohttp.ClientSession, call: _Call) -> Answer:
         """The first answer that is one, or the failure that ended the attempts."""
         world, limits = self._world, self._limits
-        began = world.clock()
-        attempt = 1
+        began, attempt = world.clock(), 1
         while True:
-            start = world.clock()
             try:
-                body = await self._post(session, call)
-                seconds = world.clock() - start
-                answer = call.wire.decode(body, call.request)
-                return msgspec.structs.replace(answer, seconds=seconds, attempts=attempt)
+                answer = await self._attempt(session, call)
+                return msgspec.structs.replace(answer, attempts=attempt)
             except ProviderError as error:
                 pause = self._pause(attempt, error.retry_after)
+                refused = error.kind == "rate_limit"
                 late = world.clock() - began + pause > limits.patience
-                if late or attempt >= limits.tries or not error.retryable:
-                    return Failure(
-                        error.kind, str(error), error.status, attempt, error.kind in FATAL
-                    )
+                most = limits.knocks if refused else limits.tries
+                if late or attempt >= most or not error.retryable:
+                    # Who turns all away for longer than our patience will turn away the rest.
+                    fatal = error.kind in FATAL or (refused and late)
+                    return Failure(error.kind, str(error), error.status, attempt, fatal)
             await world.sleep(pause)
             attempt += 1
 
+    async def _attempt(self, session: aiohttp.ClientSession, call: _Call) -> Response:
+        """One attempt, when its turn has come; its seconds begin there."""
+        throttle, clock = call.throttle, self._world.clock
+        turn = await throttle.enter(len(call.payload))
+        try:
+            start = clock()
+            body = await self._post(session, call)
+            seconds = clock() - start
+            answer = call.wire.decode(body, call.request)
+        except ProviderError as error:
+            if error.status in OVERLOADED:
+                wait = error.retry_after or 0.0
+                throttle.refused(turn, wait if wait <= self._limits.patience else 0.0)
+            raise
+        finally:
+            throttle.leave()
+        throttle.answered(turn, answer.usage)
+        return msgspec.structs.replace(answer, seconds=seconds)
+
     def _pause(self, attempt: int, retry_after: float | None) -> float:
-        """Seconds until the next attempt: what the server asks for, and a jittered back-off."""
+        """Seconds until the next attempt: what the server asks for, and a back-off, jittered."""
         limits = self._limits
-        longest = min(limits.longest_pause, limits.first_pause * 2.0 ** (attempt - 1))
-        return (retry_after or 0.0) + longest * (0.5 + self._world.random() / 2)
+        longest = min(limits.longest_pause, limits.first_pause * 2.0 ** min(attempt - 1, 30))
+        return (retry_after or 0.0) + longest * self._world.random()
 
     async def _post(self, session: aiohttp.ClientSession, call: _Call) -> bytes:
         """The JSON that the server answers with; all else is a ProviderError."""
@@ -207,10 +242,9 @@ class Http:
             ) as reply:
                 self._reached.add(call.host)
                 body = call.hide(await self._read(reply))
-        except aiohttp.ClientConnectorCertificateError as error:
-            raise ProviderError(
-                "connection", f"{call.host}: {one_line(str(error.certificate_error))}"
-            ) from None
+        except aiohttp.ClientSSLError as error:
+            why = getattr(error, "certificate_error", error)
+            raise ProviderError("connection", f"{call.host}: {one_line(str(why))}") from None
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             # Where nothing ever answered, nothing is going to: the run can say so at once.
             why = error.strerror if isinstance(error, OSError) else None
@@ -229,7 +263,8 @@ class Http:
                 "connection", f"{call.host}: the connection broke: {why}", retryable=True
             ) from None
         if reply.status // 100 != 2:
-            raise self._refusal(call, reply, body)
+            refused = Refused(call.host, reply.status, reply.headers, body, reply.reason)
+            raise refusal(refused, keyed=call.secret is not None, now=self._world.now())
         return _HEARTBEATS.sub(b"", body, count=1)
 
     async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
@@ -243,51 +278,3 @@ class Http:
                 raise ProviderError("garbage", f"the reply is larger than {limit} MiB")
             chunks.append(chunk)
         return b"".join(chunks)
-
-    def _refusal(self, call: _Call, reply: aiohttp.ClientResponse, body: bytes) -> ProviderError:
-        """What a status other than 2xx means, in the server's words where it has some."""
-        status = reply.status
-        message = f"{call.host} answered {status}: {_told(body) or reply.reason}"
-        if 300 <= status < 400:
-            # The key stays with the host that it belongs to.
-            to = one_line(reply.headers.get("Location", "nowhere"))
-            message = f"{call.host} redirects to {to}: give that address as base_url"
-        if status in {401, 403} and call.secret is None:
-            message += " (no key was sent: a [providers.NAME] table names its variable in key_env)"
-        if status < 500 and _TOO_LONG.search(body):
-            return ProviderError("too_long", message, status=status)  # others may fit
-        if status == 429 and b"insufficient_quota" in body:
-            return ProviderError("auth", message, status=status)
-        wait = _retry_after(reply.headers, self._world.now())
-        return error_of_status(status, message, retry_after=wait)
-
-
-def _told(body: bytes) -> str:
-    """The message in an error body, else its beginning."""
-    try:
-        told = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return one_line(body[:1200].decode("utf-8", "replace"))
-    for name in ("error", "message", "detail"):
-        if isinstance(told, dict) and told.get(name):
-            told = told[name]
-    return one_line(told) if isinstance(told, str) else one_line(body.decode("utf-8", "replace"))
-
-
-def _retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds that the server asks to wait, from a number or a date by the server's clock."""
-    value = headers.get("Retry-After", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        then = _date(value)
-        seconds = (then - (_date(headers.get("Date", "")) or now)).total_seconds() if then else -1
-    return seconds if 0 <= seconds < float("inf") else None
-
-
-def _date(value: str) -> datetime | None:
-    try:
-        date = parsedate_to_datetime(value)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
