@@ -23,9 +23,10 @@ from coverage import rate_bounds, verdict
 from misled import estimates
 from misled.directory import execute
 from misled.engines import planted_profile
-from misled.plans import Pace, Plan, parse
+from misled.plans import Plan, parse
 from misled.records import Entry
 from misled.session import prepare
+from misled.settings import Pace
 
 PROBLEMS = 52  # an error in 25 sources leaves about 50
 METHODS = ("baseline", "contradiction")

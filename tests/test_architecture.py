@@ -36,7 +36,17 @@ LAYERS = (
         "batches",
         "wire",
     ),
-    *("models", "plans", "conditions", "units", "handing", "grading", "store", "ledger"),
+    *(
+        "models",
+        "settings",
+        "plans",
+        "conditions",
+        "units",
+        "handing",
+        "grading",
+        "store",
+        "ledger",
+    ),
     *("engines", "experiments", "loop", "trials", "captions", "sheets", "latex", "lines"),
     *("cells", "comparisons", "sweeps", "families", "exhibits", "effort", "conduct"),
     *(

@@ -311,7 +311,7 @@ def test_contrasts_stand_beside_the_trial_and_are_graded_against_its_result() ->
 
 def test_a_foreign_chain_waits_for_its_neighbours_and_asks_them_what_they_ask_themselves() -> None:
     first, *others = made(contrasts=["foreign"], n=3).units()
-    own = {request.key for unit in others for request in list(steps(unit))[0][0]}
+    own = {request.key for unit in others for request in next(steps(unit))[0]}
     assert own <= requests(first).keys()
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from misled.cli.studies import cpt
 from misled.errors import UserError
-from misled.plans import Plan, numbers, parse, read, sampling
+from misled.plans import Plan, parse, read
+from misled.settings import numbers, sampling
 
 TOML = """
 study = "cpt"

@@ -15,9 +15,10 @@ from misled.errors import UserError, nearest
 from misled.estimates import entries, frame
 from misled.metrics import grade
 from misled.perturbations import PERTURBATIONS
-from misled.plans import Pace, Plan
+from misled.plans import Plan
 from misled.plans import parse as plan_of
 from misled.records import Chain, Edited, NotApplicable
+from misled.settings import Pace
 
 __all__ = ["grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
 
@@ -28,7 +29,7 @@ def plan(**keys: Any) -> Plan:
 
 
 def run(plan: Plan, directory: str | Path | None = None, **pace: Any) -> Path:
-    """Carry `plan` out and publish it; the run directory. `pace` as in `misled.plans.Pace`.
+    """Carry `plan` out and publish it; the run directory. `pace` as in `misled.settings.Pace`.
 
     Not to be called from a running event loop.
     """

@@ -26,12 +26,13 @@ from misled import __version__
 from misled.engines import Engine
 from misled.errors import UserError
 from misled.experiments import cpt
+from misled.frontier import Frontier, Limits, Lookup, Progress
 from misled.ledger import Ledger
-from misled.loop import BATCH, Frontier, Limits, Lookup, Progress, run
-from misled.plans import Pace
+from misled.loop import BATCH, run
 from misled.records import Answer, Entry, Request, Response, Usage
 from misled.row import Row
 from misled.session import Session, keep, reopen
+from misled.settings import Pace
 from misled.sheets import publish as replace_file
 from misled.store import Store, lock
 from misled.units import Unit
@@ -100,7 +101,9 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         counts = store.counts()
         spent = counts.prompt_tokens + counts.completion_tokens
         limits = Limits(pace.max_requests, pace.max_tokens_total, spent)
-        frontier = Frontier(session.units(), cpt.walk, lookup, ledger.add, limits)
+        done = store.finished()
+        frontier = Frontier(_units(session, done, False), cpt.walk, lookup, ledger.add, limits)
+        frontier.kept = _units(session, done, True)
         frontier.window = max(frontier.window, 4 * pace.concurrency)
         tell = partial(beat, frontier.progress, session.size)
         engines = _engines(session, pace)

@@ -19,10 +19,11 @@ from misled import __version__, answers, logs, models, problems, prompts
 from misled.engines import planted_profile
 from misled.errors import StoreError, UserError
 from misled.logs import Logged
-from misled.plans import Plan, sampling
+from misled.plans import Plan
 from misled.problems import Reject
 from misled.prompts import Prompts
 from misled.records import Problem, Record
+from misled.settings import sampling
 from misled.store import Store
 from misled.units import Study, Unit, units
 

@@ -14,8 +14,9 @@ from misled import prompts
 from misled.conditions import Condition, conditions
 from misled.logs import Logged
 from misled.models import Model
-from misled.plans import Plan, sampling
+from misled.plans import Plan
 from misled.records import Message, Prefill, Problem, Record, Request
+from misled.settings import sampling
 
 __all__ = ["Study", "Unit", "units"]
 

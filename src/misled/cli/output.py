@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from misled.directory import Published
-    from misled.loop import Progress
+    from misled.frontier import Progress
     from misled.records import Entry
 
 __all__ = ["progress", "say", "show", "write_json"]

@@ -12,8 +12,9 @@ from misled.cli.output import progress, say, show, write_json
 
 if TYPE_CHECKING:
     from misled.directory import Published
-    from misled.plans import Pace, Plan
+    from misled.plans import Plan
     from misled.session import Session
+    from misled.settings import Pace
 
 __all__ = ["cpt", "demo", "estimate", "run"]
 
@@ -164,7 +165,8 @@ def cpt(
     json: Json = False,
 ) -> None:
     """Study A: hand back chains whose results were tampered with."""
-    from misled.plans import Pace, parse
+    from misled.plans import parse
+    from misled.settings import Pace
 
     cell = {
         "problems": _split(problems),
@@ -213,7 +215,8 @@ def run(
     json: Json = False,
 ) -> None:
     """Carry out a plan from a file; that of a run directory goes on with the run."""
-    from misled.plans import Pace, read
+    from misled.plans import read
+    from misled.settings import Pace
 
     pace = Pace(concurrency, retry_failed, max_requests, max_tokens_total, tuple(reuse or ()))
     own = Path(plan).parent
@@ -269,8 +272,9 @@ def demo(
     json: Json = False,
 ) -> None:
     """Study A twice, small: on the planted reasoner, then on a real embedded model."""
-    from misled.plans import Pace, parse
+    from misled.plans import parse
     from misled.session import prepare
+    from misled.settings import Pace
 
     for name, plan, pace in (
         ("planted", PLANTED, Pace()),

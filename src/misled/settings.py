@@ -1,0 +1,169 @@
+"""What every plan has: how its models are asked, and how fast.
+
+    Settings(seed=0, n=100, temperature=0.6, models={"openai/o3-mini": ModelPlan(effort="high")})
+
+A study's plan adds what is asked. The plan decides every number and its hash
+names the run; `Pace` never changes a number. Knows nothing about studies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from misled.errors import UserError, nearest
+from misled.records import Record, Sampling
+
+__all__ = [
+    "ModelPlan",
+    "Pace",
+    "Prices",
+    "Settings",
+    "check",
+    "known",
+    "numbers",
+    "positive",
+    "sampling",
+    "worded",
+]
+
+
+class Prices(Record, frozen=True, omit_defaults=True):
+    """Money for a million tokens, in any currency; `cached` None is as dear as `input`."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+
+class ModelPlan(Record, frozen=True, omit_defaults=True):
+    """What one model is asked with; None takes the plan's, then the provider's default.
+
+    `capabilities` overrides the built-in table, since models change faster than releases.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    effort: str | None = None
+    thinking: bool | None = None
+    base_url: str | None = None
+    prices: Prices | None = None
+    capabilities: dict[str, Any] = {}
+
+
+class Settings(Record, frozen=True, omit_defaults=True, kw_only=True):
+    """What the plans of all studies have in common."""
+
+    seed: int = 0
+    n: int = 20
+    prompts: str | None = None
+    base_url: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    effort: str | None = None
+    models: dict[str, ModelPlan] = {}
+    providers: dict[str, dict[str, Any]] = {}
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Every model that the plan asks, each once."""
+        return ()
+
+    @property
+    def hash(self) -> str:
+        """32 hexadecimal digits of the plan's canonical JSON."""
+        body = msgspec.json.encode(self, order="sorted")
+        return blake2b(body, digest_size=16).hexdigest()
+
+    @property
+    def toml(self) -> str:
+        """The plan as a file that `read` takes back to an equal plan."""
+        return tomli_w.dumps(msgspec.to_builtins(self))
+
+
+class Pace(Record, frozen=True):
+    """How fast and how far; no number in a table depends on it."""
+
+    concurrency: int = 16
+    retry_failed: bool = False
+    max_requests: int | None = None
+    max_tokens_total: int | None = None
+    reuse: tuple[str, ...] = ()
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """`1-3,6` as (1, 2, 3, 6); a UserError where it is not such a list."""
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,4})(?:\s*-\s*(\d{1,4}))?\s*", part)
+        if match is None:
+            raise UserError(f"{text!r} is not a list of numbers such as 1-6 or 1,3")
+        low = int(match[1])
+        found += range(low, int(match[2] or low) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def check(plan: Settings) -> None:
+    """UserError where a common setting has a value that it cannot have."""
+    positive("n", plan.n)
+    for settings in (plan, *plan.models.values()):
+        for name in ("temperature", "top_p"):
+            value = getattr(settings, name)
+            if value is not None and not 0 <= value < float("inf"):
+                raise UserError(f"{name}: {value} is no number of 0 or more")
+    for name in plan.models:
+        if name not in plan.asked:
+            raise UserError(nearest("model in [models]", name, plan.asked))
+
+
+def known(what: str, names: Iterable[str], every: Iterable[str]) -> None:
+    """UserError, with the nearest, where one of `names` is none of `every`."""
+    for name in names:
+        if name not in every:
+            raise UserError(nearest(what, name, every))
+
+
+def positive(what: str, number: int) -> None:
+    """UserError where `number` is below 1."""
+    if number < 1:
+        raise UserError(f"{what}: {number} is below 1")
+
+
+def worded(error: str, kinds: dict[str, type[Record]], inside: str = "") -> str:
+    """Msgspec's message, with the nearest key where one is unknown; `kinds` by their table."""
+    match = re.search(r"unknown field `([^`]*)`(?: - at `\$\.?([^`]*)`)?", error)
+    if match is None:
+        return error
+    name, where = match[1], match[2] or inside
+    kind = next(
+        (k for prefix, k in kinds.items() if prefix and where.startswith(prefix)), kinds[""]
+    )
+    place = f" in {where}" if where else ""
+    return nearest("key", name, kind.__struct_fields__) + place
+
+
+def sampling(plan: Settings, model: str) -> Sampling:
+    """How `model` is asked: its own settings over the plan's."""
+    own = plan.models.get(model, ModelPlan())
+
+    def pick(name: str) -> Any:
+        value = getattr(own, name)
+        return value if value is not None else getattr(plan, name)
+
+    return Sampling(
+        temperature=pick("temperature"),
+        top_p=pick("top_p"),
+        top_k=pick("top_k"),
+        max_tokens=pick("max_tokens"),
+        effort=pick("effort"),
+        thinking=own.thinking,
+    )
