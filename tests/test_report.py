@@ -14,6 +14,7 @@ import synthetic
 from misled import findings, report, sheets
 from misled.cautions import cautions
 from misled.estimates import entries
+from misled.figures_effort import Exhibit, Side
 from misled.records import Entry, Usage
 
 HOSTILE = 'x/<script>alert("1")</script>&\u202e\x00{{ 7*7 }}'
@@ -167,6 +168,26 @@ def test_a_long_table_ends_on_the_page_with_where_the_rest_is() -> None:
     assert more > 0
     assert outcomes.sheet.lines == whole.lines[: report.LONGEST]
     assert f"{more} more lines stand in tables/outcomes.csv" in outcomes.sheet.notes
+
+
+def test_a_trial_beside_the_problem_solved_alone_is_a_figure_of_texts() -> None:
+    side = Side("Alone", "1 + 1 is 2.", "So 2.", reasoning_tokens=5, answer_tokens=3, seconds=1.0)
+    shown = Exhibit("figure6-x", HOSTILE, "adopted", (side, side))
+    page = Page(report.html(report.ReportInput(entries=(), plan_toml="", exhibits=(shown,))))
+    assert len(page.all("figure")) == 1
+    assert "One trial beside the same problem solved alone" in page.text
+    assert not page.all("script")
+
+
+def test_chains_that_are_each_models_own_need_no_column() -> None:
+    found = [
+        msgspec.structs.replace(e, keys=e.keys | {"source": e.keys["target"]})
+        for e in run(targets=("a/one", "b/two"))
+        if e.table == "pooled"
+    ]
+    sheet = sheets.sheet(found)
+    assert sheet.constant["chains of"] == "each model's own"
+    assert "chains of" not in sheet.heads
 
 
 def warned(found: Sequence[Entry]) -> str:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from misled import batches, cells, stats
 from misled.intervals import Array
 from misled.lines import NET, SPAN, entry, even, rates, tested
+from misled.prompts import AS_TEXT
 from misled.records import OUTCOMES, Entry, Estimate
 from misled.trials import (
     GROUP,
@@ -39,7 +40,6 @@ from misled.trials import (
 __all__ = ["attribution", "common", "contrasts", "methods", "operations", "structures"]
 
 CONTRASTS = ("no_answer_line", "bare", "other_number", "foreign")
-AS_TEXT = "prefix_as_text"
 OPERATIONS = ("addition", "multiplication")
 
 _LINE = (*GROUP, "d_t")

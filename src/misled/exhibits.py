@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
-from misled.prompts import METHODS
+from misled.prompts import AS_TEXT, METHODS
 from misled.records import Entry
 
 __all__ = ["exhibits"]
@@ -23,8 +23,12 @@ ARITHMETIC = ("addition", "multiplication", "small")
 def exhibits(cells: Sequence[Entry], nets: Sequence[Entry], pooled: Sequence[Entry]) -> list[Entry]:
     """Figures 4, 5 and 8 and Table 1 [A], of R_CPT and of net R, as far as there are points.
 
-    All are of intact chains but figure 8, which is of one method, `baseline` if there.
+    All are of intact chains but figure 8, which is of one method, `baseline` if
+    there. None has the contrast `prefix_as_text`.
     """
+    cells, nets, pooled = (
+        [e for e in table if e.keys.get("method") != AS_TEXT] for table in (cells, nets, pooled)
+    )
     clean = [e for e in nets if e.keys.get("against") == "clean"]
     edited = [e for e in pooled if e.keys.get("structure", "intact") != "intact"]
     method = min((e.keys.get("method", "") for e in edited), key=_rank, default="")

@@ -28,6 +28,7 @@ _TOLD = {
     "uncertainty": "told that the chain may contain errors",
     "contradiction": "told that the chain contains errors and to ignore them",
     "prefix": "made to begin its answer with a recomputation",
+    "prefix_as_text": "told the same beginning in the message instead (contrast)",
 }
 _EDITED = {
     "delete_reflection": "Without the chain's reflection",

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from misled import captions, figures, findings, sheets
+from misled import captions, figures, figures_effort, findings, sheets
 from misled.cautions import Caution, cautions
 from misled.records import Entry, Record, Usage
 
@@ -47,7 +47,9 @@ class ReportInput(Record, frozen=True):
     `facts` and `counts` are shown in their order, under their own names:
     versions, models, the prompts' hash, dates; requests asked, answered, failed.
     `usage` sums the answers' tokens. `stopped` says why a run ended before its
-    plan was done. `notes` are further warnings, one sentence each.
+    plan was done. `notes` are further warnings, one sentence each. `panels` are
+    figure 7 with its single problems, without which it is drawn from the
+    entries alone; `exhibits` are the trials of figure 6.
     """
 
     entries: tuple[Entry, ...]
@@ -59,6 +61,8 @@ class ReportInput(Record, frozen=True):
     usage: Usage = Usage()
     stopped: str | None = None
     notes: tuple[str, ...] = ()
+    panels: tuple[figures_effort.Panels, ...] = ()
+    exhibits: tuple[figures_effort.Exhibit, ...] = ()
 
 
 class _Grid(Record, frozen=True):
@@ -79,6 +83,15 @@ class _Plate(Record, frozen=True):
     single: bool
     sheet: sheets.Sheet
     csv: str
+
+
+class _Page(Record, frozen=True):
+    """A figure of texts, which has no table."""
+
+    id: str
+    image: str
+    alt: str
+    caption: str
 
 
 def write(run: ReportInput, directory: Path) -> Path:
@@ -107,7 +120,8 @@ def html(run: ReportInput) -> str:
         main=_main_table(run.entries),
         opened=[grid for grid in grids if grid.id in OPEN],
         compared=[grid for grid in grids if grid.id in COMPARED],
-        plates=[_plate(drawing) for drawing in _twins(run.entries)],
+        plates=list(_plates(run)),
+        pages=list(_pages(run)),
         tables=[grid for grid in grids if grid.id not in {*OPEN, *COMPARED}],
         words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
         facts=list(_facts(run)),
@@ -270,27 +284,46 @@ def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
         yield _Grid(name, sheet, f"tables/{name}.csv")
 
 
-def _twins(entries: Iterable[Entry]) -> list[figures.Drawing]:
-    """The drawings with those of one title, a figure and its net twin, side by side."""
-    found = figures.drawings(entries)
+def _plates(run: ReportInput) -> Iterator[_Plate]:
+    """Every figure: a figure and its net twin side by side, then what questions cost."""
+    found = figures.drawings(run.entries)
     titles = [drawing.title for drawing in found]
-    return sorted(found, key=lambda drawing: titles.index(drawing.title))
+    for drawing in sorted(found, key=lambda drawing: titles.index(drawing.title)):
+        axis = "target" if drawing.table.startswith("figure4") else "set"
+        image = figures.render(drawing, "svg")
+        yield _plate(drawing, captions.CAPTIONS[drawing.table], image, axis)
+    for panels in run.panels or figures_effort.drawings(run.entries):
+        image = figures_effort.render(panels, "svg")
+        yield _plate(panels, captions.CAPTIONS["figure7"], image, "target")
 
 
-def _plate(drawing: figures.Drawing) -> _Plate:
+def _plate(
+    drawing: figures.Drawing | figures_effort.Panels, words: str, image: bytes, axis: str
+) -> _Plate:
     entries = drawing.entries
     models = dict.fromkeys(e.keys["target"] for e in entries)
-    panels = models if drawing.table.startswith("figure4") else {e.keys["set"] for e in entries}
-    caption = f"{captions.CAPTIONS[drawing.table]}. {drawing.title}"
+    caption = f"{words}{f'. {drawing.title}' if drawing.title else ''}"
     return _Plate(
         id=drawing.name,
-        image=_data("image/svg+xml", figures.render(drawing, "svg")),
+        image=_data("image/svg+xml", image),
         alt=f"Chart: {caption}, {', '.join(models)}. Its numbers follow as a table.",
         caption=f"{caption}. Bars are 95\u00a0% intervals.",
-        single=len(panels) == 1,
+        single=len({e.keys[axis] for e in entries}) == 1,
         sheet=sheets.sheet(entries),
         csv=_csv(entries),
     )
+
+
+def _pages(run: ReportInput) -> Iterator[_Page]:
+    """Figure 6: a trial beside the same problem solved alone, as the model wrote them."""
+    for shown in run.exhibits:
+        caption = f"One trial beside the same problem solved alone. {shown.title}"
+        yield _Page(
+            id=shown.name,
+            image=_data("image/svg+xml", figures_effort.render(shown, "svg")),
+            alt=f"Two texts: {caption}; {shown.verdict}.",
+            caption=f"{caption}: {shown.verdict}.",
+        )
 
 
 def _csv(entries: Sequence[Entry]) -> str:

@@ -122,6 +122,10 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     names = list(dict.fromkeys(name for e in chosen for name in e.keys if name != across))
     values = {name: {e.keys.get(name, "") for e in chosen} for name in names}
     constant = {name: min(values[name]) for name in names if len(values[name]) == 1}
+    if len(values.get("source", ())) > 1 and all(
+        e.keys.get("source") == e.keys.get("target") for e in chosen
+    ):
+        constant["source"] = "each model's own"
     heads = [name for name in names if name not in constant]
     modeless = [name for name in heads if name != "mode"]
     if across == "method" or _distinct(chosen, heads) == _distinct(chosen, modeless):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from misled.prompts import METHODS
+from misled.prompts import AS_TEXT, METHODS
 from misled.records import OUTCOMES
 
 __all__ = [
@@ -61,7 +61,7 @@ SCORES = ("adopted", "recovered", "r_cpt")
 
 _ORDER = {
     "arm": ("source", "gate", "tampered", *CONTROLS),
-    "method": (*METHODS, "prefix_as_text"),
+    "method": (*METHODS, AS_TEXT),
     "structure": ("intact", "delete_reflection", "delete_verification", "insert"),
     "channel": ("user", "assistant", "think", "think_closed"),
     "attribution": ("own", "other"),
