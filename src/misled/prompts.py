@@ -13,18 +13,16 @@ Knows nothing about models, nor which of them can continue a prefix.
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cached_property, lru_cache
 from hashlib import blake2b
-from importlib.resources import files
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from misled.errors import UserError, nearest
 from misled.records import Message, Prefill, Record
+from misled.templates import check_holes, fill, parts, words
 
 __all__ = [
     "ATTRIBUTIONS",
@@ -50,14 +48,13 @@ CHANNELS = ("user", "assistant", "think", "think_closed")
 AS_TEXT = "prefix_as_text"
 FILTERS = ("baseline", "uncertainty", "contradiction", AS_TEXT)
 
-_PLACEHOLDERS = {
+_HOLES: dict[str, tuple[str, ...]] = {
     "solve": ("question",),
     "probe": ("question", "filter", "chain"),
     "bare": ("value",),
     "replay_question": ("question", "chain"),
     **dict.fromkeys(FILTERS[:-1], ("thought",)),
 }
-_PLACEHOLDER = re.compile(r"\{(question|filter|chain|where|thought|value)\}")
 
 
 class Prompts(Record, frozen=True, dict=True):
@@ -113,7 +110,7 @@ class Read(Record, frozen=True):
 
 def solve(prompts: Prompts, question: str) -> tuple[Message, ...]:
     """The question alone."""
-    return (Message("user", _fill(prompts.solve, question=question)),)
+    return (Message("user", fill(prompts.solve, question=question)),)
 
 
 def probe(
@@ -134,7 +131,7 @@ def probe(
     if way.channel == "assistant":
         turns = (*solve(prompts, question), Message("assistant", chain), Message("user", said))
         return turns, opening
-    text = _fill(prompts.probe, question=question, filter=said, chain=chain)
+    text = fill(prompts.probe, question=question, filter=said, chain=chain)
     return (Message("user", text),), opening
 
 
@@ -145,14 +142,14 @@ def prefill(prompts: Prompts) -> Prefill:
 
 def bare(prompts: Prompts, value: str) -> str:
     """A chain that only states its result (protocol A.6, contrasts)."""
-    return _fill(prompts.bare, value=value)
+    return fill(prompts.bare, value=value)
 
 
 def replay(prompts: Prompts, chain: str, question: str | None = None) -> tuple[Message, ...]:
     """A chain sent back with nothing said of it, alone [A eq. 4] or after its question."""
     if question is None:
         return (Message("user", chain),)
-    return (Message("user", _fill(prompts.replay_question, question=question, chain=chain)),)
+    return (Message("user", fill(prompts.replay_question, question=question, chain=chain)),)
 
 
 def read(prompts: Prompts, messages: tuple[Message, ...], opening: Prefill | None) -> Read | None:
@@ -195,12 +192,7 @@ def _filter(prompts: Prompts, name: str, attribution: str, channel: str) -> str:
     if name == AS_TEXT:
         return f"{_filter(prompts, 'contradiction', attribution, channel)}\n\n{prompts.prefix}"
     where = prompts.above if channel == "assistant" else prompts.below
-    return _fill(getattr(prompts, name), where=where, thought=getattr(prompts, attribution))
-
-
-def _fill(template: str, **texts: str) -> str:
-    """`template` with each of its own placeholders replaced; other braces are text."""
-    return _PLACEHOLDER.sub(lambda found: texts.get(found[1], found[0]), template)
+    return fill(getattr(prompts, name), where=where, thought=getattr(prompts, attribution))
 
 
 # --- reading back ----------------------------------------------------------------------------
@@ -208,7 +200,7 @@ def _fill(template: str, **texts: str) -> str:
 
 def _question(prompts: Prompts, text: str) -> str | None:
     """What `solve` put into `text`, or None where its words do not stand round it."""
-    head, _, tail = _PLACEHOLDER.split(prompts.solve)
+    head, _, tail = parts(prompts.solve, _HOLES["solve"])
     if len(text) < len(head) + len(tail) or not (text.startswith(head) and text.endswith(tail)):
         return None
     return text[len(head) : len(text) - len(tail)]
@@ -258,9 +250,9 @@ def _reader(prompts: Prompts) -> tuple[re.Pattern[str], dict[str, tuple[str, str
         "filter": f"(?P<filter>{either})",
         "chain": "(?P<chain>.*)",
     }
-    parts = _PLACEHOLDER.split(prompts.probe)
-    pattern = "".join(holes[part] if i % 2 else re.escape(part) for i, part in enumerate(parts))
-    return re.compile(pattern, re.DOTALL), names, parts[-1]
+    found = parts(prompts.probe, _HOLES["probe"])
+    pattern = "".join(holes[part] if i % 2 else re.escape(part) for i, part in enumerate(found))
+    return re.compile(pattern, re.DOTALL), names, found[-1]
 
 
 # --- loading ---------------------------------------------------------------------------------
@@ -273,51 +265,28 @@ def load(path: str | None) -> Prompts:
         UserError: the file cannot be read, has an unknown key, or its words
             would spoil the experiment (see `_check`).
     """
-    words = tomllib.loads((files("misled") / "data" / "prompts.toml").read_text("utf-8"))["cpt"]
-    if path is None:
-        return Prompts(**words)
-    for table, own in _read(path).items():
-        if not isinstance(own, dict):
-            raise UserError(f"{path}: {table} stands in no table; write [cpt] above it")
-        if table != "cpt":
-            raise UserError(f"{path}: {nearest('table', table, ['cpt'])}")
-        for key, text in own.items():
-            if key not in words:
-                raise UserError(f"{path}: {nearest('key', key, words)}")
-            if not isinstance(text, str) or not text.strip():
-                raise UserError(f"{path}: {key} has to be a text with at least one word")
-        words |= own
-    prompts = Prompts(**words)
-    _check(path, prompts)
+    prompts = Prompts(**words("cpt", path))
+    if path is not None:
+        _check(path, prompts)
     return prompts
 
 
 def _check(path: str, prompts: Prompts) -> None:
     """Refuse words that lose a text or make two conditions one."""
-    for key, wanted in _PLACEHOLDERS.items():
-        found = _PLACEHOLDER.findall(getattr(prompts, key))
-        if key in FILTERS and "where" in found:  # it may say where the chain stands
-            found.remove("where")
-        if sorted(found) != sorted(wanted):
-            holes = ", ".join(f"{{{name}}}" for name in wanted)
-            raise UserError(f"{path}: {key} has to hold {holes}, each exactly once")
+    # A filter may say where the chain stands.
+    texts = {
+        key: text.replace("{where}", "", 1) if key in FILTERS else text
+        for key, text in asdict(prompts).items()
+    }
+    check_holes(path, texts, _HOLES | dict.fromkeys(("below", "above"), ()))
     if any(character.isdigit() for character in prompts.prefix):
         raise UserError(f"{path}: prefix holds a digit, which would be graded as the model's own")
     if prompts.prefix != prompts.prefix.rstrip():
         raise UserError(f"{path}: prefix ends in white space, which some servers refuse")
     for channel in ("user", "assistant"):
-        texts: dict[str, str] = {}
+        filters: dict[str, str] = {}
         for name, attribution in product(FILTERS, ATTRIBUTIONS):
             cell = f"{name} ({attribution})"
-            twin = texts.setdefault(_filter(prompts, name, attribution, channel), cell)
+            twin = filters.setdefault(_filter(prompts, name, attribution, channel), cell)
             if twin != cell:
                 raise UserError(f"{path}: {twin} and {cell} have the same filter")
-
-
-def _read(path: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError as error:
-        raise UserError(f"{path} is no TOML: {error}") from None
