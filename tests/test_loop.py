@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import toys
 from misled.engines import Engine
 from misled.errors import RunError, StoreError
-from misled.loop import IDENTICAL, Frontier, Limits, Lookup, run
+from misled.frontier import Frontier, Limits, Lookup
+from misled.loop import IDENTICAL, run
 from misled.records import Answer, Failure, Request, Response
 from misled.row import Row
 from misled.store import Store
@@ -23,7 +27,7 @@ def drive(
     rows: dict[int, list[Row]] = {}
     with Store(path) as store, Store(path, read_only=True) as reader:
         frontier = Frontier(
-            range(units), toys.walk, reader.get, rows.__setitem__, limits or Limits()
+            enumerate(range(units)), toys.walk, reader.get, rows.__setitem__, limits or Limits()
         )
         frontier.window = window
         asyncio.run(run(frontier, {"toy": engine}, store, lambda: None))
@@ -54,7 +58,9 @@ def test_no_order_of_answers_and_commits_leaves_a_run_waiting(
     async def timed() -> None:
         with Store(tmp_path / "a.db") as store, Store(tmp_path / "a.db", read_only=True) as reader:
             rows: dict[int, list[Row]] = {}
-            frontier = Frontier(range(40), toys.walk, reader.get, rows.__setitem__, Limits())
+            frontier = Frontier(
+                enumerate(range(40)), toys.walk, reader.get, rows.__setitem__, Limits()
+            )
             frontier.window = window
             engine = toys.Pool(width, delay=delay)
             await asyncio.wait_for(run(frontier, {"toy": engine}, store, lambda: None), 30)
@@ -84,7 +90,7 @@ def test_lanes_have_one_request_in_flight_each_until_no_lane_is_free() -> None:
         yield from (toys.ask(f"{unit}/{k}", lane=f"{unit}") for k in range(3))
 
     async def lanes() -> list[list[str]]:
-        frontier = Frontier(range(3), walk, lambda _: None, lambda *_: None, Limits())
+        frontier = Frontier(enumerate(range(3)), walk, lambda _: None, lambda *_: None, Limits())
         taken = [await frontier.take("toy", n, 0) for n in (2, 1, 2)]
         return [[request.lane for request in part or ()] for part in taken]
 
@@ -146,6 +152,146 @@ def test_an_answer_between_failures_shows_that_the_run_can_go_on(tmp_path: Path)
 def test_a_store_that_cannot_write_ends_the_run_with_its_reason(tmp_path: Path) -> None:
     with Store(tmp_path / "run.db") as store, Store(tmp_path / "run.db", read_only=True) as reader:
         store._db.execute("PRAGMA max_page_count = 12")
-        frontier = Frontier(range(500), toys.walk, reader.get, lambda *_: None, Limits())
+        frontier = Frontier(enumerate(range(500)), toys.walk, reader.get, lambda *_: None, Limits())
         with pytest.raises(StoreError, match="full"):
             asyncio.run(run(frontier, {"toy": toys.Pool(8)}, store, lambda: None))
+
+
+def test_one_texts_own_fault_never_ends_a_run_and_one_models_does(tmp_path: Path) -> None:
+    """Ten bad requests with other messages are ten texts; a count in them is no difference."""
+    words = [a + b for a in "bcdf" for b in ("ab", "ib", "ob")]
+
+    def each(request: Request) -> Answer:
+        word = words[int(request.messages[0].content) % len(words)]
+        return Failure(kind="bad_request", message=f"cannot read {word}", fatal=True)
+
+    frontier, _ = drive(tmp_path / "each.db", toys.Pool(1, each))
+    assert frontier.progress.failures == {"bad_request": 50}
+
+    def count(request: Request) -> Answer:
+        said = f"request {request.key} has 1{request.messages[0].content} bad tokens"
+        return Failure(kind="bad_request", message=said, fatal=True)
+
+    with pytest.raises(RunError, match="bad tokens"):
+        drive(tmp_path / "count.db", toys.Pool(1, count))
+
+
+def test_a_model_that_always_fails_ends_the_run_though_another_answers(tmp_path: Path) -> None:
+    def walk(unit: int, lookup: Lookup) -> Iterator[Request | Row]:
+        for model in ("good", "bad"):
+            request = msgspec.structs.replace(toys.ask(f"{unit}"), model=model)
+            if lookup(request) is None:
+                yield request
+
+    def answer(request: Request) -> Answer:
+        if request.model == "good":
+            return toys.reply(request)
+        return Failure(kind="bad_request", message="no such parameter", fatal=True)
+
+    with Store(tmp_path / "a.db") as store:
+        frontier = Frontier(enumerate(range(99)), walk, store.get, lambda *_: None, Limits())
+        with pytest.raises(RunError, match="no such parameter"):
+            asyncio.run(run(frontier, {"toy": toys.Pool(1, answer)}, store, lambda: None))
+        assert store.counts().failures == {}
+        assert store.counts().responses >= IDENTICAL - 1
+
+
+def test_within_a_lane_neighbours_share_the_longest_prefix() -> None:
+    texts = ["b chain 1", "a chain 2", "b chain 2", "a", "a chain 1", "b"]
+
+    def walk(_: int, __: Lookup) -> Iterator[Request | Row]:
+        yield from (toys.ask(text, lane="0") for text in texts)
+
+    async def order() -> list[str]:
+        frontier = Frontier(enumerate(range(1)), walk, lambda _: None, lambda *_: None, Limits())
+        taken = [await frontier.take("toy", 1, 0) for _ in texts]
+        return [request.messages[0].content for part in taken for request in part or ()]
+
+    assert asyncio.run(order()) == [*("a chain 1", "a chain 2", "a", "b chain 1", "b chain 2", "b")]
+
+
+def test_a_lane_is_taken_up_again_before_its_answer_is_committed(tmp_path: Path) -> None:
+    """Two slots and nine lanes: each slot stays with its lane until that has no more."""
+
+    def walk(unit: int, lookup: Lookup) -> Iterator[Request | Row]:
+        for k in range(5):
+            request = toys.ask(f"{unit} {k}", lane=f"{unit}")
+            if lookup(request) is None:
+                yield request
+
+    engine = toys.Pool(2, delay=0.001)
+
+    class Slow(Store):
+        def commit(self, *parts: Any) -> None:
+            time.sleep(0.02)
+            super().commit(*parts)
+
+    with Slow(tmp_path / "a.db") as store, Store(tmp_path / "a.db", read_only=True) as reader:
+        frontier = Frontier(enumerate(range(9)), walk, reader.get, lambda *_: None, Limits())
+        asyncio.run(run(frontier, {"toy": engine}, store, lambda: None))
+    lanes = {toys.ask(f"{unit} {k}").key: unit for unit in range(9) for k in range(5)}
+    order = [lanes[key] for key in engine.asked]  # in which they were begun
+    assert len(order) == 45
+    for i in range(45):
+        assert len(set(order[:i]) & set(order[i:])) <= 2
+
+
+def test_a_run_that_goes_on_asks_what_is_open_before_it_looks_at_what_is_done(
+    tmp_path: Path,
+) -> None:
+    path, walked = tmp_path / "run.db", list[int]()
+
+    def walk(unit: int, lookup: Lookup) -> Iterator[Request | Row]:
+        walked.append(unit)
+        yield from toys.walk(unit, lookup)
+
+    drive(path, toys.Pool(4), units=40)
+    with Store(path) as store, Store(path, read_only=True) as reader:
+        done = store.finished()
+        assert done == set(range(40))
+        rows: dict[int, list[Row]] = {}
+        fresh = ((i, i) for i in range(60) if i not in done)
+        frontier = Frontier(fresh, walk, reader.get, rows.__setitem__, Limits())
+        frontier.kept = iter([(i, i) for i in done])
+        asyncio.run(run(frontier, {"toy": toys.Pool(4)}, store, lambda: None))
+        assert store.finished() == set(range(60))
+    assert min(walked[: walked.index(0)]) >= 40
+    assert walked[-40:] == list(range(40))
+    assert sorted(rows) == list(range(60))
+
+
+def test_units_with_failures_are_looked_at_first_when_these_are_asked_again(
+    tmp_path: Path,
+) -> None:
+    def flaky(request: Request) -> Answer:
+        if request.messages[0].content == "3":
+            return Failure(kind="server", message="boom", status=500)
+        return toys.reply(request)
+
+    drive(tmp_path / "run.db", toys.Pool(4, flaky), units=9)
+    with Store(tmp_path / "run.db") as store:
+        assert store.finished() == set(range(9))
+        store.forget_failures()
+        assert store.finished() == set(range(9)) - {3}
+
+
+@pytest.mark.parametrize("after", [0.05, 0.15])
+def test_what_was_answered_before_a_cancellation_is_kept(tmp_path: Path, after: float) -> None:
+    engine = toys.Pool(4)
+
+    async def cancelled() -> None:
+        with Store(tmp_path / "a.db") as store, Store(tmp_path / "a.db", read_only=True) as reader:
+            frontier = Frontier(enumerate(range(900)), toys.walk, reader.get, noted, Limits())
+            task = asyncio.create_task(run(frontier, {"toy": engine}, store, lambda: None))
+            await asyncio.sleep(after)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            answers = store.counts().responses
+            assert 0 <= sum(engine.asked.values()) - answers <= 2 * engine.width
+            assert store.verify() == []
+
+    def noted(*_: object) -> None:
+        pass
+
+    asyncio.run(cancelled())

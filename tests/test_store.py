@@ -6,6 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ import toys
 from misled.errors import StoreError
 from misled.records import Failure, Message, Request, Response, Usage
 from misled.store import MIGRATIONS, SCHEMA, Store, lock
+
+DATA = Path(__file__).parent / "data"
 
 
 def test_an_answer_comes_back_as_it_was_committed(tmp_path: Path) -> None:
@@ -120,6 +124,56 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     for read_only in (False, True):
         with pytest.raises(StoreError, match="newer misled"):
             Store(path, read_only=read_only)
+
+
+@pytest.mark.parametrize("schema", range(1, SCHEMA))
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_store_of_each_older_schema_is_read_as_it_was_written(
+    tmp_path: Path, schema: int, *, read_only: bool
+) -> None:
+    path = tmp_path / "misled.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((DATA / f"store-{schema}.sql").read_text("utf-8"))
+        assert db.execute("PRAGMA user_version").fetchone()[0] == schema
+    with Store(path, read_only=read_only) as store:
+        assert store.version == SCHEMA
+        counts = store.counts()
+        assert (counts.responses, counts.failures, counts.batches) == (3, {"server": 1}, 2)
+        tokens = (counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens)
+        assert tokens == (17, 4, 5)
+        assert store.get(toys.ask("1 + 1?")) == Response(
+            content="2", usage=Usage(prompt=10, cached=4, completion=5), raw="{}"
+        )
+        assert store.meta()["misled"] == "0.1.0"
+        assert store.finished() == set()
+        assert store.verify() == []
+
+
+def test_an_answer_that_came_twice_counts_once(tmp_path: Path) -> None:
+    told = Response(content="2", usage=Usage(prompt=10, completion=5))
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(toys.ask("a"), told)])
+        store.commit([(toys.ask("a"), told), (toys.ask("b"), told)])
+        counts = store.counts()
+    assert (counts.responses, counts.prompt_tokens, counts.completion_tokens) == (2, 20, 10)
+
+
+def test_threads_that_write_take_turns(tmp_path: Path) -> None:
+    with Store(tmp_path / "misled.db") as store, ThreadPoolExecutor(4) as pool:
+        batches = [[(toys.ask(f"{i} {k}"), Response(content="2"))] for i in range(50) for k in "ab"]
+        assert len(list(pool.map(store.commit, batches))) == 100
+        assert store.counts().responses == store.counts().batches == 100
+
+
+def test_another_programs_file_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE notes (text)")
+        db.commit()
+    before = path.read_bytes()
+    with Store(path, read_only=True) as store, pytest.raises(StoreError, match="damaged"):
+        store.counts()
+    assert path.read_bytes() == before
 
 
 def test_the_schema_is_as_many_scripts_as_its_version() -> None:

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import platform
 import signal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -102,8 +102,9 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         spent = counts.prompt_tokens + counts.completion_tokens
         limits = Limits(pace.max_requests, pace.max_tokens_total, spent)
         done = store.finished()
-        frontier = Frontier(_units(session, done, False), cpt.walk, lookup, ledger.add, limits)
-        frontier.kept = _units(session, done, True)
+        fresh = _units(session, done, kept=False)
+        frontier = Frontier(fresh, cpt.walk, lookup, ledger.add, limits)
+        frontier.kept = _units(session, done, kept=True)
         frontier.window = max(frontier.window, 4 * pace.concurrency)
         tell = partial(beat, frontier.progress, session.size)
         engines = _engines(session, pace)
@@ -113,6 +114,11 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         lookup.flush()
         frontier.progress.reused = lookup.reused
     return frontier.progress, Standing(ledger.frame(), unfinished)
+
+
+def _units(session: Session, done: set[int], *, kept: bool) -> Iterator[tuple[int, Unit]]:
+    """The units that were done in an earlier run, or those that were not, by number."""
+    return ((i, unit) for i, unit in enumerate(session.units()) if (i in done) == kept)
 
 
 def standing(session: Session, directory: Path) -> Standing:
@@ -145,7 +151,7 @@ async def _drive(
     store: Store,
     tell: Callable[[], None],
 ) -> None:
-    """Run until the end; one interrupt lets what is in flight finish, a second does not."""
+    """Run until the end; one interrupt lets what is in flight finish, a second stops at once."""
     task = asyncio.current_task()
 
     def interrupt() -> None:
@@ -159,8 +165,9 @@ async def _drive(
     try:
         await run(frontier, engines, store, tell)
     except asyncio.CancelledError:
-        if frontier.progress.stopped != "interrupted":
-            raise
+        if frontier.progress.stopped == "interrupted":
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _http(session: Session, pace: Pace) -> Engine:

@@ -170,9 +170,9 @@ class Failure(Record, frozen=True, omit_defaults=True):
 
     `kind`: auth, bad_request, not_found, rate_limit, server, timeout,
     connection, too_long (for the model's context), filtered (its text was turned
-    away), garbage (an answer that is none), unsupported (never sent: the provider cannot be asked this),
-    unclassified (the planted reasoner cannot read the text), internal. What is
-    `fatal` would fail again. `attempts` is 0 for what was never sent.
+    away), garbage (an answer that is none), unsupported (never sent: the provider
+    cannot be asked this), unclassified (the planted reasoner cannot read the text),
+    internal. What is `fatal` would fail again. `attempts` is 0 for what was never sent.
     """
 
     kind: str

@@ -2,7 +2,8 @@
 
     requests  key -> canonical JSON of the request
     answers   key -> a response or a failure, its digest, and the batch it came in
-    batches   one row a commit
+    batches   one row a commit: when, how many responses, the tokens that they report
+    finished  units that needed no more: a run that goes on looks at the others first
     meta      the schema's version, the plan's hash, digests of the input files
 
 An answer is durable before anyone hears of it: `commit` returns after the disk
@@ -15,10 +16,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Self, TypeAlias
 
 import filelock
@@ -27,9 +29,10 @@ import msgspec
 from misled.errors import StoreError
 from misled.records import Answer, Failure, Request, Response
 
-__all__ = ["SCHEMA", "Batch", "Counts", "Store", "lock"]
+__all__ = ["SCHEMA", "Batch", "Counts", "Marks", "Store", "lock"]
 
-SCHEMA = 1
+SCHEMA = 2
+CACHE_KIB = 32 << 10  # keys come in no order: without room for their index, commits slow down
 
 # Append only: version k of the schema is what the first k scripts make.
 MIGRATIONS = (
@@ -47,9 +50,27 @@ MIGRATIONS = (
         batch INTEGER NOT NULL REFERENCES batches (id)
     ) STRICT;
     """,
+    """
+    ALTER TABLE batches ADD COLUMN responses INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE batches ADD COLUMN prompt INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE batches ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE batches ADD COLUMN completion INTEGER NOT NULL DEFAULT 0;
+    UPDATE batches SET responses = found.n, prompt = found.prompt,
+        cached = found.cached, completion = found.completion
+    FROM (
+        SELECT batch, count(*) AS n,
+            CAST(total(body ->> '$.usage.prompt') AS INTEGER) AS prompt,
+            CAST(total(body ->> '$.usage.cached') AS INTEGER) AS cached,
+            CAST(total(body ->> '$.usage.completion') AS INTEGER) AS completion
+        FROM answers WHERE kind = 'response' AND json_valid(body) GROUP BY batch
+    ) AS found WHERE found.batch = batches.id;
+    CREATE INDEX failures ON answers (key) WHERE kind = 'failure';
+    CREATE TABLE finished (unit INTEGER PRIMARY KEY, failed INTEGER NOT NULL) STRICT;
+    """,
 )
 
 Batch: TypeAlias = Sequence[tuple[Request, Answer]]
+Marks: TypeAlias = Sequence[tuple[int, bool]]
 
 _KINDS: dict[str, type[Response | Failure]] = {"response": Response, "failure": Failure}
 
@@ -65,18 +86,29 @@ class Counts(msgspec.Struct, frozen=True):
     batches: int
 
 
-def _digest(body: str) -> bytes:
-    return blake2b(body.encode(), digest_size=16).digest()
+def _digest(body: bytes) -> bytes:
+    return blake2b(body, digest_size=16).digest()
 
 
 def _decoded(kind: str, body: str, digest: bytes) -> Answer | None:
     """The answer that was committed, or None where the row is no longer that."""
-    if _digest(body) != digest or kind not in _KINDS:
+    if _digest(body.encode()) != digest or kind not in _KINDS:
         return None
     try:
         return msgspec.json.decode(body, type=_KINDS[kind])
     except msgspec.MsgspecError:
         return None
+
+
+def _spent(batch: Batch) -> tuple[int, int, int, int]:
+    """Responses, and the prompt, cached and completion tokens that they report."""
+    used = [answer.usage for _, answer in batch if isinstance(answer, Response)]
+    return (
+        len(used),
+        sum(usage.prompt or 0 for usage in used),
+        sum(usage.cached or 0 for usage in used),
+        sum(usage.completion or 0 for usage in used),
+    )
 
 
 @contextmanager
@@ -118,10 +150,13 @@ class Store:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._writing = Lock()  # the run's writer commits, and so does what copies other runs
         if read_only and not path.is_file():
             raise StoreError(f"{path} does not exist; is {path.parent} a run directory?")
         mode = "ro" if read_only else "rwc"
         with _told(path, "open"):
+            if read_only:
+                self._renew(path)
             self._db = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode={mode}",
                 uri=True,
@@ -129,12 +164,21 @@ class Store:
                 check_same_thread=False,
             )
             self._db.execute("PRAGMA busy_timeout = 10000")
+            self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             if not read_only:
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
                 self._migrate()
             elif self.version > SCHEMA:
                 self._too_new()
+
+    @classmethod
+    def _renew(cls, path: Path) -> None:
+        """Bring a file of an older schema up to date before it is only read."""
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if 0 < version < SCHEMA:
+            cls(path).close()
 
     @property
     def version(self) -> int:
@@ -180,31 +224,56 @@ class Store:
             )
         return answer
 
-    def commit(self, batch: Batch) -> None:
-        """Make `batch` durable: all of it or, when this raises, none of it."""
+    def commit(self, batch: Batch, finished: Marks = ()) -> None:
+        """Make `batch` durable: all of it or, when this raises, none of it.
+
+        `finished` are units that need no more, and whether one of their requests failed.
+        """
         rows = []
         for request, answer in batch:
-            body = msgspec.json.encode(answer).decode()
+            body = msgspec.json.encode(answer)
             kind = "response" if isinstance(answer, Response) else "failure"
-            rows.append((request.key, request.body.decode(), kind, body, _digest(body)))
+            rows.append((request.key, kind, body.decode(), _digest(body)))
         # The connection commits when its block ends, and rolls back when that raises.
-        with _told(self.path, "write"), self._db:
+        with _told(self.path, "write"), self._writing, self._db:
             self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?)", finished)
+            if not rows:
+                return
             at = datetime.now(UTC).isoformat(timespec="seconds")
             number = self._db.execute(
                 "INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows))
             ).lastrowid
             self._db.executemany(
-                "INSERT OR IGNORE INTO requests VALUES (?, ?)", [row[:2] for row in rows]
+                "INSERT OR IGNORE INTO requests VALUES (?, ?)",
+                [(request.key, request.body.decode()) for request, _ in batch],
             )
-            self._db.executemany(
+            new = self._db.executemany(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
-                [(row[0], *row[2:], number) for row in rows],
+                [(*row, number) for row in rows],
+            ).rowcount
+            if new < len(rows):
+                batch = [pair for pair in batch if self._came_in(pair[0].key, number)]
+            self._db.execute(
+                "UPDATE batches SET responses = ?, prompt = ?, cached = ?, completion = ? "
+                "WHERE id = ?",
+                (*_spent(batch), number),
             )
+
+    def _came_in(self, key: str, batch: int | None) -> bool:
+        """Whether the answer that stands is the one of this batch."""
+        row = self._db.execute("SELECT batch FROM answers WHERE key = ?", (key,)).fetchone()
+        return bool(row[0] == batch)
+
+    def finished(self) -> set[int]:
+        """The units that needed no more when they were last looked at."""
+        with _told(self.path, "read"):
+            return {row[0] for row in self._db.execute("SELECT unit FROM finished")}
 
     def forget_failures(self, keys: Sequence[str] | None = None) -> int:
         """Drop failures (all, or those of `keys`), so that they are asked again."""
         with _told(self.path, "write"):
+            self._db.execute("DELETE FROM finished WHERE failed")
             if keys is None:
                 return self._db.execute("DELETE FROM answers WHERE kind = 'failure'").rowcount
             return self._db.executemany(
@@ -231,13 +300,12 @@ class Store:
                     "WHERE kind = 'failure' AND json_valid(body) GROUP BY 1 ORDER BY 1"
                 )
             )
-            responses, prompt, cached, completion = self._db.execute(
-                "SELECT count(*), total(body ->> '$.usage.prompt'), "
-                "total(body ->> '$.usage.cached'), total(body ->> '$.usage.completion') "
-                "FROM answers WHERE kind = 'response' AND json_valid(body)"
+            found = self._db.execute(
+                "SELECT total(responses), total(prompt), total(cached), total(completion), "
+                "count(*) FROM batches"
             ).fetchone()
-            batches = self._db.execute("SELECT count(*) FROM batches").fetchone()[0]
-        return Counts(responses, failures, int(prompt), int(cached), int(completion), batches)
+        responses, prompt, cached, completion, batches = map(int, found)
+        return Counts(responses, failures, prompt, cached, completion, batches)
 
     def span(self) -> tuple[str | None, str | None]:
         """When the first and the last batch were committed, in UTC."""
@@ -254,7 +322,7 @@ class Store:
                 if row[0] != "ok"
             ]
             for key, body in self._db.execute("SELECT key, body FROM requests"):
-                if key != "b2:" + _digest(body).hex():
+                if key != "b2:" + _digest(body.encode()).hex():
                     damaged.append(f"request {key}: its text has another hash")
             for key, kind, body, digest in self._db.execute(
                 "SELECT a.key, a.kind, a.body, a.digest FROM answers a"

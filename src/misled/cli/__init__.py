@@ -59,6 +59,8 @@ def main() -> None:
         sys.stdout.flush()
     except UserError as error:
         _quit(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
     except TyperException as error:
         command = getattr(getattr(error, "ctx", None), "command_path", None) or "misled"
         _quit(f"{error.format_message().rstrip('.')}; see {command} --help")
