@@ -24,8 +24,10 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from misled import hub
 from misled.draws import Draws
 from misled.errors import UserError, nearest
+from misled.facts import facts, topics
 from misled.records import Problem, Record
 from misled.words import LEVELS, draw, templates
 
@@ -184,6 +186,34 @@ def _word(size: str, n: int | None, seed: int) -> Iterator[Problem]:
         yield Problem(f"{name}-{j}", spec, question, (gold,), cluster=name)
 
 
+# --- facts and the hub -----------------------------------------------------------------------
+
+
+def _facts(topic: str, n: int | None, seed: int) -> Iterator[Problem]:
+    """Bundled factual questions, of one topic or of all, in seeded order."""
+    if topic not in ("", *topics()):
+        raise UserError(nearest("topic of facts", topic, topics()))
+    spec = f"facts:{topic}" if topic else "facts"
+    every = [fact for fact in facts() if topic in ("", fact.topic)]
+    if n is not None and n > len(every):
+        raise UserError(f"{spec} has {len(every)} questions, {n} were asked for")
+    for fact in Draws(seed, spec).shuffled(every):
+        yield Problem(fact.id, spec, fact.question, fact.gold, cluster=f"{spec}/{fact.id}")
+
+
+def _hub(name: str, n: int | None, seed: int) -> Iterator[Problem | Reject]:  # noqa: ARG001
+    """The problems of a set of the Hugging Face hub, in its order, at a revision that is named."""
+    full, records = hub.read(name)
+    spec = f"hf:{full}"
+    seen: set[str] = set()
+    for index, record in enumerate(records):
+        found = problem(spec, index, record)
+        if isinstance(found, Problem) and found.id in seen:
+            found = Reject(index, -1, found.id, f"the id {found.id!r} was there before")
+        seen.add(found.id or str(index))
+        yield replace(found, line=index + 1) if isinstance(found, Reject) else found
+
+
 # --- files -----------------------------------------------------------------------------------
 
 
@@ -258,6 +288,8 @@ PROBLEM_SETS: dict[str, ProblemSet] = {
     "multiplication": _multiplication,
     "small": _small,
     "word": _word,
+    "facts": _facts,
+    "hf": _hub,
     "file": _file,
 }
 
