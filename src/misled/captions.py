@@ -7,6 +7,8 @@ Knows nothing about numbers.
 
 from __future__ import annotations
 
+from misled import captions_judge
+
 __all__ = [
     "ACROSS",
     "CAPTIONS",
@@ -94,6 +96,7 @@ TESTING = (
     "contrasts",
     "attribution",
     "common_pairs",
+    *captions_judge.TESTING,
 )
 KEYS = {
     "set": "problems",
@@ -180,7 +183,13 @@ SIGNED = ("net_", "change_", "minus_", "slope_", "estimate")
 SIZES = (  # shown with one decimal
     *("length", "occurrences", "deleted"),
     *("total_tokens", "reasoning_tokens", "answer_tokens", "seconds"),
+    *captions_judge.SIZES,
 )
+
+CAPTIONS |= captions_judge.CAPTIONS
+NOTES |= captions_judge.NOTES
+KEYS |= captions_judge.KEYS
+METRICS |= captions_judge.METRICS
 
 
 def label(metric: str) -> str:
