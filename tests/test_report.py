@@ -186,7 +186,7 @@ def test_chains_that_are_each_models_own_need_no_column() -> None:
         if e.table == "pooled"
     ]
     sheet = sheets.sheet(found)
-    assert sheet.constant["chains of"] == "each model's own"
+    assert sheet.constant["chains of"] == "each model itself"
     assert "chains of" not in sheet.heads
 
 

@@ -125,7 +125,7 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     if len(values.get("source", ())) > 1 and all(
         e.keys.get("source") == e.keys.get("target") for e in chosen
     ):
-        constant["source"] = "each model's own"
+        constant["source"] = "each model itself"
     heads = [name for name in names if name not in constant]
     modeless = [name for name in heads if name != "mode"]
     if across == "method" or _distinct(chosen, heads) == _distinct(chosen, modeless):
