@@ -36,7 +36,7 @@ from misled.results import endings, find, places
 from misled.roles import steps
 from misled.sentences import sentences
 
-__all__ = ["STRUCTURES", "Structure", "combine", "without_answer"]
+__all__ = ["STRUCTURES", "Structure", "combine", "without", "without_answer"]
 
 Structure: TypeAlias = Callable[[Chain, Draws], tuple[Edit, ...] | NotApplicable]
 _Span = TypeVar("_Span", Edit, Number)
@@ -119,7 +119,7 @@ def without_answer(chain: Chain) -> tuple[Edit, ...] | NotApplicable:
     }
     if not chosen:
         return NotApplicable("structure: the chain has no conclusion")
-    return _without(text, chosen)
+    return without(text, chosen)
 
 
 def _says_answer(sentence: str) -> bool:
@@ -135,7 +135,7 @@ def _delete(role: Role, chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApp
     chosen = {i for i, s in enumerate(_sentences(chain.reasoning)) if s.role == role}
     if not chosen:
         return NotApplicable(f"structure: the chain has no {role}")
-    return _without(chain.reasoning, chosen)
+    return without(chain.reasoning, chosen)
 
 
 def _delete_random(chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApplicable:
@@ -157,7 +157,7 @@ def _delete_random(chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApplicab
             taken += size
     if taken < (1 - _ABOUT) * length:
         return NotApplicable("structure: too little calculation to match the reflection")
-    return _without(text, chosen)
+    return without(text, chosen)
 
 
 def _loose(chain: Chain) -> list[int]:
@@ -192,8 +192,8 @@ def _blocks(indices: Sequence[int]) -> list[list[int]]:
     return blocks
 
 
-def _without(text: str, chosen: Collection[int]) -> tuple[Edit, ...] | NotApplicable:
-    """The edits that delete the chosen sentences and what only announces them."""
+def without(text: str, chosen: Collection[int]) -> tuple[Edit, ...] | NotApplicable:
+    """The edits that delete the chosen of `sentences(text)` and what only announces them."""
     cut = _sentences(text)
     going = set(chosen)
     for i in sorted(chosen):
