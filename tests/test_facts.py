@@ -83,3 +83,15 @@ def test_a_topic_is_a_set_of_its_own() -> None:
 def test_what_cannot_be_served_is_one_line(spec: str, n: int, message: str) -> None:
     with pytest.raises(UserError, match=message):
         load(spec, n, 0)
+
+
+def test_every_gold_is_right_in_the_ways_a_model_may_write_it() -> None:
+    labels = pytest.importorskip("misled.labels", reason="no labels yet")
+    wrong = [
+        (fact.id, text)
+        for fact in facts()
+        for gold in fact.gold
+        for text in (gold, f"{gold}.", f"The answer is {gold}.", f"**{gold}**", gold.lower())
+        if not labels.label(text, fact.gold, of="text").y
+    ]
+    assert not wrong

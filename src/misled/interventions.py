@@ -214,7 +214,8 @@ def _put_in(
 
 def _middle(chain: str) -> int | None:
     """The end of a sentence nearest to the middle, of a paragraph if one ends thereabouts."""
-    ends = [end for _, end in sentences(chain) if chain[end:].strip()]
+    last = len(chain.rstrip())
+    ends = [end for _, end in sentences(chain) if end < last]
     low, high = len(chain) / 4, 3 * len(chain) / 4
     breaks = [end for end in ends if chain[end - 1] == "\n" and low <= end <= high]
     return min(breaks or ends, key=lambda end: abs(2 * end - len(chain)), default=None)
