@@ -189,7 +189,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
         from misled.records import Response
         from misled.store import Store
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_600_000, 1_600_000))
         done = 0
         try:
             with Store(Path(sys.argv[1])) as store:

@@ -15,21 +15,21 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from operator import itemgetter
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from misled.records import Answer, Failure, Request
-from misled.row import Row
 
 __all__ = ["Frontier", "Limits", "Lookup", "Progress", "Walk"]
 
 U = TypeVar("U")
 Lookup: TypeAlias = Callable[[Request], Answer | None]
-Walk: TypeAlias = Callable[[U, Lookup], Iterator[Request | Row]]
+Walk: TypeAlias = Callable[[U, Lookup], Iterator[Any]]  # requests and rows
 
 WINDOW = 64  # units in memory at once, at least
 
@@ -65,7 +65,7 @@ class _Active(Generic[U]):
     known: dict[str, Answer] = field(default_factory=dict)
 
 
-@dataclass(order=True)
+@dataclass
 class _Lane:
     """Due requests with a common prefix; `unit` is the earliest that waits for one of them.
 
@@ -74,13 +74,45 @@ class _Lane:
     """
 
     unit: int
-    requests: list[tuple[bytes, Request]] = field(default_factory=list, compare=False)
+    requests: list[tuple[bytes, Request]] = field(default_factory=list)
 
     def add(self, request: Request) -> None:
         heapq.heappush(self.requests, (request.body, request))
 
     def pop(self) -> Request:
         return heapq.heappop(self.requests)[1]
+
+
+@dataclass
+class _Due:
+    """What is due for one engine: lanes by name, and those that may be free, earliest first."""
+
+    lanes: dict[str, _Lane] = field(default_factory=dict)
+    free: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, request: Request, unit: int) -> None:
+        if request.lane not in self.lanes:
+            self.lanes[request.lane] = _Lane(unit)
+            heapq.heappush(self.free, (unit, request.lane))
+        self.lanes[request.lane].add(request)
+
+    def next(self, busy: Container[str]) -> Request:
+        """From the earliest lane that is not busy, else from the earliest of all."""
+        while self.free and (self.free[0][1] in busy or self.free[0][1] not in self.lanes):
+            heapq.heappop(self.free)
+        name = self.free[0][1] if self.free else min(self.lanes, key=self._unit)
+        request = self.lanes[name].pop()
+        if not self.lanes[name].requests:
+            del self.lanes[name]
+        return request
+
+    def release(self, lane: str) -> None:
+        """Hear that the lane is busy no more."""
+        if lane in self.lanes:
+            heapq.heappush(self.free, (self.lanes[lane].unit, lane))
+
+    def _unit(self, lane: str) -> int:
+        return self.lanes[lane].unit
 
 
 @dataclass
@@ -105,7 +137,7 @@ class Frontier(Generic[U]):
         units: Iterable[tuple[int, U]],
         walk: Walk[U],
         lookup: Lookup,
-        finished: Callable[[int, list[Row]], None],
+        finished: Callable[[int, list[Any]], None],
         limits: Limits,
     ) -> None:
         self.progress = Progress()
@@ -119,8 +151,8 @@ class Frontier(Generic[U]):
         self._limits = limits
         self._active: dict[int, U] = {}
         self._waiting: dict[str, list[_Active[U]]] = {}
-        self._due: dict[str, dict[str, _Lane]] = {}
-        self._lanes: dict[str, int] = {}
+        self._due: dict[str, _Due] = defaultdict(_Due)
+        self._busy: Counter[str] = Counter()
         self._flying: set[str] = set()
         self._exhausted = False
         self._changed = asyncio.Event()
@@ -143,9 +175,9 @@ class Frontier(Generic[U]):
 
     def _step(self, active: _Active[U]) -> None:
         """Walk a unit: queue what it asks for, or let it go with its rows."""
-        rows: list[Row] = []
+        rows: list[Any] = []
         for item in self._walk(active.unit, partial(self._find, active.known)):
-            if isinstance(item, Row):
+            if not isinstance(item, Request):
                 rows.append(item)
             elif item.key not in active.missing:
                 active.missing.add(item.key)
@@ -169,14 +201,14 @@ class Frontier(Generic[U]):
         waiting = self._waiting.setdefault(request.key, [])
         waiting.append(active)
         if len(waiting) == 1 and request.key not in self._flying:
-            lanes = self._due.setdefault(request.provider, {})
-            lanes.setdefault(request.lane, _Lane(active.index)).add(request)
+            self._due[request.provider].add(request, active.index)
 
     def landed(self, request: Request) -> None:
         """Hear that a request is answered, though not committed: its lane is free for another."""
-        self._lanes[request.lane] -= 1
-        if not self._lanes[request.lane]:
-            del self._lanes[request.lane]
+        self._busy[request.lane] -= 1
+        if not self._busy[request.lane]:
+            del self._busy[request.lane]
+            self._due[request.provider].release(request.lane)
 
     def deliver(self, request: Request, answer: Answer) -> None:
         """Hear of a committed answer: walk every unit that now waits for nothing."""
@@ -244,16 +276,12 @@ class Frontier(Generic[U]):
     def _pick(self, engine: str, n: int) -> list[Request]:
         """Up to `n` due requests: free lanes of the earliest units, then all that is left."""
         # So a budget buys whole units, and a cached prefix is used while it is there.
-        lanes = self._due.get(engine, {})
-        free = sorted((lane for lane in lanes if lane not in self._lanes), key=lanes.__getitem__)
+        due = self._due[engine]
         taken: list[Request] = []
-        while lanes and len(taken) < n:
-            lane = free.pop(0) if free else min(lanes, key=lanes.__getitem__)
-            taken.append(lanes[lane].pop())
-            if not lanes[lane].requests:
-                del lanes[lane]
-        for request in taken:
+        while due.lanes and len(taken) < n:
+            request = due.next(self._busy)
             self._flying.add(request.key)
-            self._lanes[request.lane] = self._lanes.get(request.lane, 0) + 1
+            self._busy[request.lane] += 1
+            taken.append(request)
         self.progress.asked += len(taken)
         return taken

@@ -32,6 +32,7 @@ from misled.records import Answer, Failure, Request, Response
 __all__ = ["SCHEMA", "Batch", "Counts", "Marks", "Store", "lock"]
 
 SCHEMA = 2
+ROWS = 150  # of a statement: 999 values at most in old builds of SQLite
 CACHE_KIB = 32 << 10  # keys come in no order: without room for their index, commits slow down
 
 # Append only: version k of the schema is what the first k scripts make.
@@ -166,6 +167,7 @@ class Store:
             self._db.execute("PRAGMA busy_timeout = 10000")
             self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             if not read_only:
+                self._db.execute("PRAGMA page_size = 16384")  # of a new file: a row fits on one
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
                 self._migrate()
@@ -210,9 +212,13 @@ class Store:
 
     def get(self, request: Request, *, damaged: bool = False) -> Answer | None:
         """The committed answer to `request`, or None; None for a damaged one where `damaged`."""
+        return self.reply(request.key, damaged=damaged)
+
+    def reply(self, key: str, *, damaged: bool = False) -> Answer | None:
+        """The committed answer to the request with this key, likewise."""
         with _told(self.path, "read"):
             row = self._db.execute(
-                "SELECT kind, body, digest FROM answers WHERE key = ?", (request.key,)
+                "SELECT kind, body, digest FROM answers WHERE key = ?", (key,)
             ).fetchone()
         if row is None:
             return None
@@ -241,24 +247,30 @@ class Store:
             if not rows:
                 return
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            number = self._db.execute(
-                "INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows))
-            ).lastrowid
-            self._db.executemany(
-                "INSERT OR IGNORE INTO requests VALUES (?, ?)",
-                [(request.key, request.body.decode()) for request, _ in batch],
-            )
-            new = self._db.executemany(
-                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)",
-                [(*row, number) for row in rows],
-            ).rowcount
-            if new < len(rows):
+            made = self._db.execute("INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows)))
+            number = made.lastrowid
+            self._insert("requests", [(request.key, request.body.decode()) for request, _ in batch])
+            if self._insert("answers", [(*row, number) for row in rows]) < len(rows):
                 batch = [pair for pair in batch if self._came_in(pair[0].key, number)]
             self._db.execute(
                 "UPDATE batches SET responses = ?, prompt = ?, cached = ?, completion = ? "
                 "WHERE id = ?",
                 (*_spent(batch), number),
             )
+
+    def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> int:
+        """How many of `rows` were new."""
+        # One statement for many rows: SQLite lets go of the interpreter once for each.
+        new = 0
+        for start in range(0, len(rows), ROWS):
+            part = rows[start : start + ROWS]
+            marks = ", ".join([f"({', '.join('?' * len(part[0]))})"] * len(part))
+            found = self._db.execute(
+                f"INSERT OR IGNORE INTO {table} VALUES {marks}",  # noqa: S608 - our own names
+                [value for row in part for value in row],
+            )
+            new += found.rowcount
+        return new
 
     def _came_in(self, key: str, batch: int | None) -> bool:
         """Whether the answer that stands is the one of this batch."""

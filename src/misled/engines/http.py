@@ -25,6 +25,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import aiohttp
 import msgspec
@@ -76,21 +77,34 @@ class World:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
+def _plain(reply: aiohttp.ClientResponse) -> bool:
+    """Whether the body is as long as it says, and does not unpack to more."""
+    return "Content-Encoding" not in reply.headers
+
+
+class _Route(NamedTuple):
+    """How a model is spoken to, and how fast."""
+
+    model: Model
+    wire: Wire
+    throttle: Throttle
+    host: str
+
+
 @dataclass(frozen=True)
 class _Call:
     """A request, ready to be sent as often as it takes."""
 
     request: Request
-    wire: Wire
+    route: _Route
     url: str
     headers: dict[str, str]
     payload: bytes
     secret: str | None
-    throttle: Throttle
 
     @property
     def host(self) -> str:
-        return models.host(self.url)
+        return self.route.host
 
     def hide(self, text: bytes) -> bytes:
         """`text` without the key, should a server repeat it."""
@@ -122,8 +136,7 @@ class Http:
         self._limits = limits or Limits()
         self._rates = rates
         self._world = world or World()
-        self._throttles: dict[str, Throttle] = {}
-        self._models: dict[tuple[str, str, str | None], Model] = {}
+        self._routes: dict[tuple[str, str, str | None], _Route] = {}
         self._reached: set[str] = set()
 
     async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer]]:
@@ -159,35 +172,34 @@ class Http:
             return Failure("internal", (call.hide(text) if call else text).decode())
 
     def _call(self, request: Request) -> _Call:
-        named = (request.provider, request.model, request.host)
         kind = "not_found"
         try:
-            if named not in self._models:
-                self._models[named] = self._resolve(request)
-            model = self._models[named]
+            route = self._route(request)
             kind = "auth"
-            secret = models.key(model, self._world.environ)
+            secret = models.key(route.model, self._world.environ)
         except UserError as error:
             raise ProviderError(kind, str(error)) from None
-        wire = WIRES[model.wire](model.capabilities)
         return _Call(
             request=request,
-            wire=wire,
-            url=models.endpoint(model, request.prefill),
-            headers={"Idempotency-Key": request.key} | wire.headers(secret),
-            payload=msgspec.json.encode(wire.encode(request)),
+            route=route,
+            url=models.endpoint(route.model, request.prefill),
+            headers={"Idempotency-Key": request.key} | route.wire.headers(secret),
+            payload=msgspec.json.encode(route.wire.encode(request)),
             secret=secret,
-            throttle=self._throttle(model),
         )
 
-    def _throttle(self, model: Model) -> Throttle:
-        """That of a model at its host."""
-        name = f"{model.id} {model.base_url}"
-        if name not in self._throttles:
+    def _route(self, request: Request) -> _Route:
+        """That of the request's model, found once."""
+        named = (request.provider, request.model, request.host)
+        route = self._routes.get(named)
+        if route is None:
+            model, world = self._resolve(request), self._world
             rate = self._rates.get(model.id, Rate())
-            world = self._world
-            self._throttles[name] = Throttle(self._concurrency, rate, world.clock, world.sleep)
-        return self._throttles[name]
+            throttle = Throttle(self._concurrency, rate, world.clock, world.sleep)
+            wire = WIRES[model.wire](model.capabilities)
+            route = _Route(model, wire, throttle, models.host(model.base_url))
+            self._routes[named] = route
+        return route
 
     async def _tried(self, session: aiohttp.ClientSession, call: _Call) -> Answer:
         """The first answer that is one, or the failure that ended the attempts."""
@@ -211,13 +223,13 @@ class Http:
 
     async def _attempt(self, session: aiohttp.ClientSession, call: _Call) -> Response:
         """One attempt, when its turn has come; its seconds begin there."""
-        throttle, clock = call.throttle, self._world.clock
+        throttle, clock = call.route.throttle, self._world.clock
         turn = await throttle.enter(len(call.payload))
         try:
             start = clock()
             body = await self._post(session, call)
             seconds = clock() - start
-            answer = call.wire.decode(body, call.request)
+            answer = call.route.wire.decode(body, call.request)
         except ProviderError as error:
             if error.status in OVERLOADED:
                 wait = error.retry_after or 0.0
@@ -265,10 +277,12 @@ class Http:
         if reply.status // 100 != 2:
             refused = Refused(call.host, reply.status, reply.headers, body, reply.reason)
             raise refusal(refused, keyed=call.secret is not None, now=self._world.now())
-        return _HEARTBEATS.sub(b"", body, count=1)
+        return body if body.startswith(b"{") else _HEARTBEATS.sub(b"", body, count=1)
 
     async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
-        """The body, as it comes, up to the limit."""
+        """The body, up to the limit."""
+        if 0 <= (reply.content_length or -1) <= self._limits.body and _plain(reply):
+            return await reply.read()
         chunks: list[bytes] = []
         size = 0
         async for chunk in reply.content.iter_chunked(1 << 16):

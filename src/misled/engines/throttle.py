@@ -87,6 +87,8 @@ class Throttle:
 
     async def enter(self, size: int) -> Turn:
         """Wait for a turn, first come, first served."""
+        if not self._line.locked() and self._flying < int(self.width) and self._wait() <= 0:
+            return self._turn(size / BYTES)
         async with self._line:
             while True:
                 self._moved.clear()
@@ -100,8 +102,11 @@ class Throttle:
 
     def _wait(self) -> float:
         now = self.clock()
-        meters = [meter for meter in (self._requests, self._tokens) if meter is not None]
-        return max([self._held - now, *(meter.wait(now) for meter in meters)])
+        wait = self._held - now
+        for meter in (self._requests, self._tokens):
+            if meter is not None:
+                wait = max(wait, meter.wait(now))
+        return wait
 
     def _turn(self, prompt: float) -> Turn:
         now = self.clock()
