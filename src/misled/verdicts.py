@@ -1,0 +1,345 @@
+r"""What a judge's reply decides: accept, reject, or nothing that can be read (protocol B.3).
+
+    >>> read("At first it looked correct. **Verdict:** incorrect")
+    Verdict(verdict='reject', reason=None)
+    >>> read("I can't say that it is correct.")
+    Verdict(verdict=None, reason='hedged')
+
+A verdict is a word that stands alone, after a label, or as a predicate of the answer;
+the last one counts. What is asked, quoted, reported, conditional, offered as one of
+two, or said of a step or of "the correct answer" is no verdict, and nothing defaults
+to a side. Thinking is cut off before. Does not know what was judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from misled import verdict_words as w
+from misled.records import Record
+from misled.refusals import is_error, is_refusal, lowered
+from misled.verdict_words import CORRECT, Lexicon, lexicon
+
+__all__ = ["CORRECT", "Verdict", "read"]
+
+Side: TypeAlias = Literal["accept", "reject"]
+Reason: TypeAlias = Literal["none", "hedged", "partial", "both", "refused", "truncated", "error"]
+
+
+class Verdict(Record, frozen=True):
+    """What was decided; `reason` says why nothing was.
+
+    `hedged` is doubt, a condition or a mere lean, `partial` a verdict by halves, `both`
+    two verdicts at once, `error` a server's message, `none` no verdict at all.
+    """
+
+    verdict: Side | None
+    reason: Reason | None = None
+
+
+_CUT: dict[str, Reason] = {"length": "truncated", "content_filter": "refused"}
+_BACK, _AHEAD = 240, 80  # code points round a word in which its sentence is sought
+_MANY = 400  # verdict words: of a text with more only the end is read
+_BOTH = "\ue000"  # stands for two verdicts that were offered as alternatives
+
+_KEY = r"verdict|judge?ment|assessment|evaluation|decision|conclusion|rating|label|answer|result"
+_JSON = re.compile(
+    rf"[\"'](?:final[_ ])?(?P<key>{_KEY}|(?:is[_ ]|answer[_ ]is[_ ])?(?:correct|right|true"
+    rf"|accurate|valid"
+    r"|certain)|(?:is[_ ])?(?:incorrect|wrong|false))[\"']\s*:\s*"
+    r"(?:\"(?P<text>[^\"\n]{0,120})\"|(?P<yes>true|1\b)|(?P<no>false|0\b)|(?P<null>null|none))"
+)
+_MARKUP = re.compile(
+    r"\\(?:boxed|fbox|text\w{0,2}|math\w{2}|underline|mbox|boldsymbol)\s*(?=\{)"
+    r"|[*`$\\{}#\[\]\u200b\ufeff✅✓✔❌✗✘\ufe0f]|(?<![^\W_])_|_(?![^\W_])"
+)
+_STRUCK = re.compile(r"~~[^~\n]{0,200}~~")
+_TAG = re.compile(r"</?[a-z][^<>\n]{0,60}>")
+_LINE = re.compile(r"^[ \t]*(?:[-•+>][ \t]+|\d{1,2}[.)][ \t]+)", re.MULTILINE)
+_ECHO = re.compile(
+    r"^[ \t]*(?:>|(?:question|(?:the )?(?:proposed|given|candidate|provided) answer|q|task"
+    r"|instructions?)[ \t]*:)"
+    r"[^\n]*$",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|«[^«»\n]{0,400}»|「[^「」\n]{0,400}」"
+    r"|(?<![\w'])'[^'\n]{0,400}'(?!\w)"
+)
+_STOP = re.compile(r"[.!?\n。！？]")
+_JOINT = (
+    r"[\"'”)]{0,2}\s*(?:,?\s*\b(?:or|and|nor|vs\.?|versus|oder|ou|o|y|und|et)\b|[/|])"
+    r"\s*[(\"'“]{0,2}"
+)
+_SYMBOLS: dict[str, Side] = {
+    "✅": "accept",
+    "✓": "accept",
+    "✔": "accept",
+    "❌": "reject",
+    "✗": "reject",
+    "✘": "reject",
+}
+_SENTENCE = re.compile(
+    r"[.!?](?=[\s\"')\]]|\Z)|[;|\n。！？；]"
+    r"|(?:^|(?<!anything)[\s,])(?:but|however|though|although|yet|so(?! far| much)|therefore|hence"
+    r"|thus|because|since|while|nevertheless"
+    r"|nonetheless|aber|mais|pero|donc|also)\b(?= |,)"
+)
+_CLAUSE = re.compile(r"[,:—–(]| - |[-=]>")
+_LEADING = re.compile(
+    r"\W*(?:(?P<yes>yes|oui|ja|sí|да)|(?P<no>no|non|nein|нет))\b\s*(?:[.,!\n—–-]|\Z)"
+    r"|.{0,200}(?:verdict|answer|judge?ment)\s*:\s*(?:(?P<yes2>yes)|(?P<no2>no))\W*\Z",
+    re.DOTALL,
+)
+_AGREE = re.compile(
+    r"\bi (?:(?:fully|completely|strongly|also|must|have to) ){0,2}(?:(?P<yes>agree)"
+    r"|(?P<no>disagree))\b"
+    r"|\bi (?P<not>do not|don't|cannot|can't) agree\b"
+)
+_CHINESE = (
+    r"(?P<zh_no>不太?正确|并?不对|不准确|有误|错误|是错|错了|答错|(?<![^\s:：,，。])错(?=[\s。！!.,，]|\Z))"
+    r"|(?P<zh_yes>没有?错误?|无误|正确|准确|是对|对的|答对|(?<![^\s:：,，。])对(?=[\s。！!.,，]|\Z))"
+)
+_NEVER = r"(?P<zh_no>(?!))(?P<zh_yes>(?!))"
+_CHINESE_AFTER = re.compile(r"的?(?:答案|值|结果|选项|做法|说法|方法|是)")
+_CHINESE_PART = re.compile(
+    r"(?:步|推理|计算|过程|方法|公式|前提|部分|思路|如果|假如|若|是否|用户|题目)[^，。\n]{0,12}\Z"
+)
+_CHINESE_HEDGE = re.compile(r"不确定|无法|不能说|可能|也许|大概|或许|不知道|难以|应该|不清楚|似乎")
+_CHINESE_HALF = re.compile(r"(?:部分|基本|不完全|不一定|大致|几乎)(?:是)?\Z")
+_CHINESE_NOT = re.compile(r"(?:并不|并非|不是|并没有?|没有|不|不算)\Z")
+_CHINESE_STOP = re.compile(r"[。！？；\n]")
+
+
+def read(text: str, *, finish: str = "stop", words: tuple[str, str] = CORRECT) -> Verdict:
+    """The last explicit verdict of a reply without its thinking; `words` are the prompt's two."""
+    unread: Reason | None = _CUT.get(finish)
+    if unread or not text.strip() or is_error(text):
+        return Verdict(None, unread or ("error" if text.strip() else "none"))
+    lower = lowered(text).replace("’", "'").replace("‘", "'")
+    known = lexicon(words)
+    keyed = _last_match(_JSON, lower)
+    found = _said(lower[max(lower.rfind("}"), keyed.end()) :] if keyed else lower, known)
+    if keyed and found.verdict is None:
+        return _of_key(keyed, known)
+    if found.verdict is None and is_refusal(text):
+        return Verdict(None, "refused")
+    return found
+
+
+def _of_key(keyed: re.Match[str], known: Lexicon) -> Verdict:
+    """What a key of a JSON object says."""
+    key = keyed["key"].rpartition("_")[2]
+    if keyed["text"] is not None:
+        return _said(keyed["text"], known)
+    if keyed["null"]:
+        return Verdict(None, "none")
+    return Verdict("accept" if (key in known.reject) == bool(keyed["no"]) else "reject")
+
+
+def _said(lower: str, known: Lexicon) -> Verdict:
+    """The last explicit verdict of a text in lower case."""
+    symbol = _SYMBOLS.get(lower.strip(" \n\t.*\ufe0f"))
+    if symbol:
+        return Verdict(symbol)
+    clean = _cleaned(lower, known)
+    places = list(_words(known).finditer(clean))[-_MANY:]
+    reasons: set[Reason | None] = {"both"} if _BOTH in clean else set()
+    for place in reversed(places):
+        found = _judged(clean, place, known)
+        if found.verdict:
+            return found
+        reasons.add(found.reason)
+    bare = _without_word(clean, known)
+    if bare and "hedged" not in reasons:
+        return bare
+    if w.UNSURE.search(clean):
+        reasons.add("hedged")
+    elif _BOTH in clean:
+        return Verdict(None, "both")
+    order: tuple[Reason, ...] = ("partial", "hedged", "both")
+    return Verdict(None, next((reason for reason in order if reason in reasons), "none"))
+
+
+@lru_cache(8)
+def _words(known: Lexicon) -> re.Pattern[str]:
+    """Every verdict word, and the Chinese ones."""
+    return re.compile(
+        rf"(?<![\w-])(?:{_any(known.accept | known.reject)})(?![\w-]|'\w)"
+        rf"|{_CHINESE if known.gradable else _NEVER}"
+    )
+
+
+@lru_cache(8)
+def _pairs(known: Lexicon) -> re.Pattern[str]:
+    """Two verdicts offered as alternatives."""
+    yes, no = _any(known.accept), _any(known.reject)
+    back = rf"|(?:{no}){_JOINT}(?:{yes})" if no else ""
+    return re.compile(
+        rf"(?<![\w-])(?:(?:{yes}){_JOINT}(?:not (?:{yes})"
+        rf"|not\b{'|' if no else ''}{no}){back})(?![\w-])"
+        r"|正确(?:或者?|还是)(?:不正确|错误)|对(?:或者?|还是)错"
+    )
+
+
+def _any(words: frozenset[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+def _cleaned(lower: str, known: Lexicon) -> str:
+    """The text without markup, echoes, quotations and alternatives."""
+    text = _STRUCK.sub(" ", lower)
+    whole = _TAG.sub("\n", text).strip()
+    echoless = _ECHO.sub(" ", whole)
+    text = _MARKUP.sub("", echoless if echoless.strip() else whole)
+    text = _pairs(known).sub(_BOTH, text)
+    text = _QUOTED.sub(lambda quoted: _unquoted(quoted[0], known), text)
+    text = _LINE.sub("", text).strip()
+    return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
+
+
+def _unquoted(quoted: str, known: Lexicon) -> str:
+    """A quotation: a verdict of few words stays, and one that holds no verdict word."""
+    inner = quoted[1:-1]
+    if len(inner.split()) <= 3 or _words(known).search(inner) is None:
+        return f" {inner} "
+    return " … "
+
+
+def _judged(text: str, place: re.Match[str], known: Lexicon) -> Verdict:
+    """What the word at `place` decides in its sentence."""
+    start, end = place.span()
+    before, after = text[max(0, start - _BACK) : start], text[end : end + _AHEAD]
+    stop = _STOP.search(after)
+    if stop and stop[0] in "?？":
+        return Verdict(None, "none")
+    if place["zh_no"] or place["zh_yes"]:
+        return _chinese(before, after, accept=place["zh_yes"] is not None, word=place[0])
+    accept = place[0] in known.accept
+    sentence = before[_last(_SENTENCE, before) :]
+    if _follows(known).match(after):
+        loose = place[0] in known.loose
+        found = _predicate(sentence, accept=accept, known=known, loose=loose)
+    else:
+        found = _attribute(sentence, after, accept=accept)
+    if w.CONDITION.match(after) and found.verdict:
+        return Verdict(None, "hedged")
+    if found.verdict and known.denied and re.match(known.denied, after):
+        return Verdict("reject") if found.verdict == "accept" else Verdict(None, "hedged")
+    return found
+
+
+@lru_cache(8)
+def _follows(known: Lexicon) -> re.Pattern[str]:
+    """What may follow a word that is a predicate."""
+    return re.compile(w.FOLLOWS + (f"|{known.follows}" if known.follows else ""))
+
+
+def _predicate(sentence: str, *, accept: bool, known: Lexicon, loose: bool) -> Verdict:
+    """What a word decides that stands alone or is said of something."""
+    clause = sentence[_last(_CLAUSE, sentence) :]
+    if w.PARTIAL.search(sentence) and (known.gradable or not w.NEGATED.search(sentence)):
+        return Verdict(None, "partial")
+    rest, negated = _negation(sentence, accept=accept)
+    label = sentence[: len(sentence) - len(clause)]
+    shorter = rest[len(label) :]
+    said: Side = "accept" if accept is not negated else "reject"
+    if w.ORDERS.search(clause):
+        return Verdict(None, "none")
+    if w.LEAD.fullmatch(shorter):
+        found = _alone(label, shorter, said)
+        if found:
+            return found
+    if loose or not (w.COPULA.search(rest) or w.NAMED.search(rest)):
+        return Verdict(None, "none" if w.is_settled(clause) else "hedged")
+    return _of_subject(rest, said, known)
+
+
+def _alone(label: str, lead: str, said: Side) -> Verdict | None:
+    """What a word says that stands alone after a label; None if it hangs on what is there."""
+    if not lead.strip() and (w.LABEL_OF_PART.search(label) or label.endswith("(")):
+        return Verdict(None, "none")
+    predicate = w.COPULA.search(lead) is not None
+    doubted = predicate and not label.endswith(":") and not w.is_settled(label)
+    if doubted or w.CONDITION_BEFORE.match(label):
+        return Verdict(None, "hedged")
+    return None if predicate and w.ABOUT_PART.search(label) else Verdict(said)
+
+
+def _attribute(sentence: str, after: str, *, accept: bool) -> Verdict:
+    """What `right` decides in `this is the right answer`, and in `nothing wrong with it`."""
+    nothing = w.NOTHING.search(sentence)
+    if nothing and not accept and w.WITH_ANSWER.match(after):
+        return Verdict("accept")
+    if w.ANSWER_AFTER.match(after) and (phrase := w.PHRASE.search(sentence)):
+        negated = w.NOT_IN_PHRASE.search(phrase[0]) is not None
+        said: Side = "accept" if accept is not negated else "reject"
+        head = w.HEAD_OF_PHRASE.search(sentence[: phrase.start()])
+        if head and w.is_settled(sentence):
+            return Verdict(said)
+    return Verdict(None, "none")
+
+
+def _negation(sentence: str, *, accept: bool) -> tuple[str, bool]:
+    """The sentence without what negates the word after it, and whether something does."""
+    rest, negated = sentence, False
+    if not accept and (nothing := w.NOTHING.search(rest)):
+        return rest[: nothing.start()] + "it is ", True
+    while found := w.NEGATION.search(rest):
+        copula = " is " if "be " in found[0] else " "  # `cannot be right`
+        rest, negated = rest[: found.start()] + copula, not negated
+    trimmed = w.TRAILING_ADVERBS.sub("", rest)
+    if w.NEGATED_BELIEF.search(trimmed):
+        return trimmed, not negated
+    return trimmed, negated
+
+
+def _of_subject(rest: str, said: Side, known: Lexicon) -> Verdict:
+    """`said`, if it is said of the answer, and by the judge."""
+    clause = rest[_last(_CLAUSE, rest) :]
+    near = clause if w.heads(clause, known.subject) else rest
+    if not w.is_settled(near) or w.CONDITION_BEFORE.match(rest):
+        return Verdict(None, "hedged")
+    reported = w.REPORTS.search(near) and not w.OWN.search(near)
+    if reported or w.ACCORDING.search(rest):
+        return Verdict(None, "none")
+    heads = w.heads(near, known.subject)
+    return Verdict(said) if heads and heads[-1] else Verdict(None, "none")
+
+
+def _without_word(clean: str, known: Lexicon) -> Verdict | None:
+    """What yes or no says at the head of a reply, or that the judge agrees."""
+    if not known.gradable or w.UNSURE.search(clean):
+        return None
+    agreed = _last_match(_AGREE, clean)
+    if agreed:
+        return Verdict("accept" if agreed["yes"] else "reject")
+    lead = _LEADING.match(clean)
+    return Verdict("accept" if lead["yes"] or lead["yes2"] else "reject") if lead else None
+
+
+def _chinese(before: str, after: str, *, accept: bool, word: str) -> Verdict:
+    """What a Chinese verdict word decides in its sentence."""
+    sentence = before[_last(_CHINESE_STOP, before) :]
+    if _CHINESE_HALF.search(sentence):
+        return Verdict(None, "partial")
+    if _CHINESE_HEDGE.search(sentence):
+        return Verdict(None, "hedged")
+    of_answer = _CHINESE_AFTER.match(after) and not re.search(r"[这此该]就?不?是\Z", sentence)
+    if of_answer or _CHINESE_PART.search(sentence):
+        return Verdict(None, "none")
+    negated = word[0] not in "没无不并" and _CHINESE_NOT.search(sentence) is not None
+    return Verdict("accept" if accept is not negated else "reject")
+
+
+def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int:
+    """Where the last match of `pattern` ends, or 0."""
+    found = _last_match(pattern, text)
+    return found.end() if found else 0
