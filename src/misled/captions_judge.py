@@ -61,7 +61,8 @@ NOTES = {
     "no difference: inside the margin; refused: fewer than 10 right or 10 wrong answers",
     "self_changes": f"Exploratory. {_TESTS}",
     "preference": "Exploratory; on the same answers, item by item",
-    "balanced": "Chosen for balance: the accuracy is no estimate of the generator's",
+    "balanced": "Chosen for balance: the accuracy is no estimate of the generator's, and none is "
+    "corrected from it",
     "controlled_changes": f"{_HOLM}. {_TESTS}. Of several places the p is of t",
     "breakdowns": f"Exploratory. {_TESTS}; the shares of flips and their floors stand there, too",
     "corrected": "TPR and FPR come from 40 % of the questions, all else from the other 60 %",
@@ -125,7 +126,7 @@ METRICS = {
     "changed": ("changed", "other verdict with the chain than without"),
     "changed_again_answer": ("changed, answer again", "other verdict the second time, no chain"),
     "changed_again_reasoning": ("changed, chain again", "other verdict the second time, with it"),
-    "genuine_change": ("genuine change", "changed, minus half of those two"),
+    "net_changed": ("genuine change", "changed, minus half of those two"),
     **{f"net_{name}": (f"{name}, net", "its share minus its floor") for name in list(_FLIPS)[:4]},
     "slope_pass": ("pass a statement", "change of pass for one more false statement, by item"),
     "slope_tpr": ("TPR a statement", "the same among right answers"),

@@ -91,6 +91,7 @@ def _benches(docket: Docket) -> Iterator[_Bench]:
     frame = docket.controlled.with_columns(pl.struct(BENCH).rle_id().alias("bench"))
     frame = frame.with_columns(pl.struct(ITEM).rank("dense").over("bench").alias("item") - 1)
     columns = ("item", "cluster", "label", "code", "reasoning", "inserted")
+    order = [Spot(*spot) for spot in frame.select(SPOT).unique().sort(SPOT).iter_rows()]
     for piece in benches(frame, BENCH, (*columns, *SPOT)):
         c = piece.columns
         item = c["item"].astype(np.int64)
@@ -106,7 +107,7 @@ def _benches(docket: Docket) -> Iterator[_Bench]:
         for spot, lines in spots.items():
             found[spot] = _filled(size, item[lines], c["code"][lines], UNASKED)
             inserted[spot] = _filled(size, item[lines], c["inserted"][lines], np.nan)
-        yield _Bench(piece.keys, found, tuple(spots), inserted)
+        yield _Bench(piece.keys, found, tuple(filter(spots.get, order)), inserted)
 
 
 def _filled(size: int, item: Any, values: Any, empty: float) -> npt.NDArray[Any]:

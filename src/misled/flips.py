@@ -131,7 +131,7 @@ def _genuine(keys: Keys, c: Columns, of: Any, out: dict[str, int]) -> Iterator[E
     for name, rate in zip(names, rates, strict=True):
         yield entry("floor", name, keys, rate, out)
     genuine = judging.genuine_change((a, b), (a_again, b_again), cluster)
-    yield difference("floor", "genuine_change", keys, genuine, out)
+    yield difference("floor", "net_changed", keys, genuine, out)
 
 
 def show(docket: Docket, margin: float = MARGIN) -> Iterator[Entry]:

@@ -28,6 +28,7 @@ __all__ = [
     "CONDITIONS",
     "ITEM",
     "PAIR",
+    "PLACES",
     "SELF",
     "SPOT",
     "UNASKED",

@@ -19,7 +19,17 @@ from misled.judging import Change
 from misled.records import Entry, Estimate
 from misled.trials import Keys
 
-__all__ = ["NONE", "but", "difference", "entry", "mean_changes", "scores", "shifts", "uncertain"]
+__all__ = [
+    "NONE",
+    "but",
+    "difference",
+    "distinct",
+    "entry",
+    "mean_changes",
+    "scores",
+    "shifts",
+    "uncertain",
+]
 
 STUDY = "judge"
 NONE: Mapping[str, int] = {}

@@ -1,0 +1,298 @@
+"""Figures 2, 3 and 4 of study B: flips, edited chains, and what judges answer by themselves.
+
+    transitions of ten judges on four sets -> four panels, a row a judge, a dot a flip
+
+Intervals are drawn, dots are hollow where none is claimed, and what has no
+value is marked beside the data. In figure 2 an upright tick is a flip's floor:
+its share when the same question was asked twice. Same entries, same bytes.
+
+Knows nothing about verdicts: it draws the `Entry`s that it is given.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from misled.controlled import PLAIN
+from misled.figures import Drawing
+from misled.flips import FLIPS
+from misled.judged import PLACES
+from misled.records import Entry
+from misled.rulings import distinct
+from misled.sheets import visible
+from misled.strokes import (
+    GREY,
+    METADATA,
+    SIZES,
+    STRIP,
+    STYLE,
+    Stroke,
+    empty,
+    extent,
+    legend,
+    strokes,
+    wrapped,
+)
+
+__all__ = ["drawings", "figure", "render"]
+
+_AXES = {
+    "figure2": ("transitions", ("set", "judge")),
+    "figure3": ("controlled", ("judge", "variant", "place", "k")),
+    "figure4": ("closed_book", ("set", "judge")),
+}
+_SHOWN = {
+    "figure2": tuple(f"{name}{end}" for name in FLIPS for end in ("", "_floor")),
+    "figure3": ("pass", "tpr", "fpr"),
+    "figure4": ("accuracy",),
+}
+_FLOOR = "_floor"
+_COLUMNS = {"pass": "all answers", "tpr": "right answers", "fpr": "wrong answers"}
+_EDITS = {"filler": "filler", "placebo": "placebo", "chain_cut": "cut", "true_edit": "reworded"}
+_STEP, _GAP = 0.11, 0.17  # inches between the dots of a judge, and between judges
+
+
+def drawings(entries: Iterable[Entry]) -> list[Drawing]:
+    """Figures 2, 3 and 4, one for each combination of what is no axis of it."""
+    lines = list(entries)
+    found: list[Drawing] = []
+    for name, (table, axes) in _AXES.items():
+        mine = [e for e in lines if e.table == table and e.metric in _SHOWN[name]]
+        cuts: dict[tuple[tuple[str, str], ...], list[Entry]] = {}
+        for e in mine:
+            cuts.setdefault(tuple(x for x in e.keys.items() if x[0] not in axes), []).append(e)
+        stems: set[str] = set()
+        for apart, cut in cuts.items():
+            words = [
+                _said(*x) for x in apart if x[0] != "shown" or len(distinct(mine, "shown")) > 1
+            ]
+            stem = re.sub(r"[^A-Za-z0-9.+]+", "-", " ".join([name, *words])).strip("-.")
+            while stem in stems:
+                stem += "-2"
+            stems.add(stem)
+            found.append(Drawing(stem, ", ".join(words), name, tuple(cut)))
+    return found
+
+
+def _said(name: str, value: str) -> str:
+    words = {"generator": f"answers of {value}", "shown": f"shown as {value}"}
+    return words.get(name, value)
+
+
+def render(drawing: Drawing, form: str) -> bytes:
+    """The figure as svg, png or pdf; equal drawings give equal bytes."""
+    out = io.BytesIO()
+    with style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure(drawing).savefig(out, format=form, dpi=200, metadata=METADATA[form])
+    return out.getvalue()
+
+
+def figure(drawing: Drawing) -> Figure:
+    """The drawing as matplotlib has it."""
+    return _PAINTED[drawing.table](drawing)
+
+
+def _flips(drawing: Drawing) -> Figure:
+    """Figure 2: a panel a problem set, a row a judge, a dot a flip, a tick its floor."""
+    looks = strokes(FLIPS, tuple(FLIPS))
+    made = _panels(drawing, "share of all answers", looks)
+    if any(e.metric.endswith(_FLOOR) and e.value is not None for e in drawing.entries):
+        tick = Line2D([], [], linestyle="", marker="|", markersize=7, color=GREY, mew=1.1,
+                      label="floor: asked twice")  # fmt: skip
+        _legend(made, drawing, looks, (tick,))
+    else:
+        _legend(made, drawing, looks)
+    return made
+
+
+def _ability(drawing: Drawing) -> Figure:
+    """Figure 4: a panel a problem set, a row a judge, a dot the share that it answers rightly."""
+    looks = strokes(("accuracy",), ("accuracy",))
+    made = _panels(drawing, "answered rightly", looks)
+    if any(e.value is None or e.low is None for e in drawing.entries):
+        _legend(made, drawing, looks)
+    return made
+
+
+def _panels(drawing: Drawing, label: str, looks: Mapping[str, Stroke]) -> Figure:
+    """A grid of panels that share their judges and their axis."""
+    sets, judges = distinct(drawing.entries, "set"), distinct(drawing.entries, "judge")
+    columns = min(len(sets), 4)
+    rows = math.ceil(len(sets) / columns)
+    height = len(judges) * (_STEP * len(looks) + _GAP)
+    wide = (4.6, 7.0, 7.0, 7.6)[columns - 1]
+    made = Figure(figsize=(wide, 0.9 + rows * (height + 0.45)))
+    made.set_layout_engine("constrained", h_pad=0.06, w_pad=0.04)
+    grid = made.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
+    for index, (axes, name) in enumerate(zip(grid, sets, strict=False)):
+        _prepare(axes, drawing.entries, [wrapped([judge], 26) for judge in judges])
+        axes.set_title(wrapped([name], (52, 38, 26, 19)[columns - 1]), loc="left", parse_math=False)
+        if index + columns >= len(sets):
+            axes.set_xlabel(label)
+            axes.tick_params(labelbottom=True)
+        for e in drawing.entries:
+            if e.keys["set"] == name:
+                series = e.metric.removesuffix(_FLOOR)
+                at = (list(looks).index(series) - (len(looks) - 1) / 2) * _STEP
+                y = judges.index(e.keys["judge"]) + at / (_STEP * len(looks) + _GAP)
+                _dot(axes, e, y, looks[series])
+    for spare in grid[len(sets) :]:
+        spare.set_axis_off()
+    made.suptitle(visible(drawing.title), x=0.012, ha="left", fontsize=9.5, parse_math=False)
+    return made
+
+
+def _prepare(axes: Axes, entries: Sequence[Entry], judges: Sequence[str]) -> None:
+    """The frame that all panels share: a band a judge, shares from 0 on, a strip."""
+    left, right, ticks = extent([e for e in entries if not e.metric.endswith(_FLOOR)], [0.0])
+    if any(e.value is None and not e.metric.endswith(_FLOOR) for e in entries):
+        axes.add_patch(Rectangle((0, 0), STRIP, 1, transform=axes.transAxes, color="#eeeeee",
+                                 linewidth=0, zorder=0))  # fmt: skip
+    axes.set_xlim(left, right)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_ylim(len(judges) - 0.5, -0.5)
+    axes.set_yticks(range(len(judges)), judges, parse_math=False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
+    axes.set_axisbelow(True)
+    for between in range(1, len(judges)):
+        axes.axhline(between - 0.5, color="#d4d4d4", linewidth=0.5, zorder=1)
+
+
+def _dot(axes: Axes, e: Entry, y: float, look: Stroke) -> None:
+    color = look["color"]
+    if e.metric.endswith(_FLOOR):
+        if e.value is not None:
+            axes.plot(e.value, y, marker="|", markersize=7, color=color, mew=1.1, zorder=2)
+        return
+    if e.value is None:
+        axes.plot(STRIP / 2, y, transform=axes.get_yaxis_transform(), marker=empty(e),
+                  markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
+        return
+    if e.low is not None and e.high is not None:
+        axes.plot([e.low, e.high], [y, y], color=color, lw=0.9, solid_capstyle="butt")
+    axes.plot(e.value, y, marker=look["marker"], markersize=SIZES[look["marker"]], color=color,
+              mew=0.9, mfc="white" if e.low is None else color, zorder=3)  # fmt: skip
+
+
+def _legend(
+    made: Figure, drawing: Drawing, looks: Mapping[str, Stroke], more: Sequence[Line2D] = (),
+    *, lines: bool = False,
+) -> None:  # fmt: skip
+    measured = [e for e in drawing.entries if not e.metric.endswith(_FLOOR)]
+    handles = [*legend(measured, dict(looks), lines=lines), *more]
+    wide = made.get_figwidth() > 5
+    across = math.ceil(len(handles) / math.ceil(len(handles) / (5 if wide else 3)))
+    made.legend(handles=handles, loc="outside lower center", frameon=False, ncols=across,
+                handlelength=3 if lines else 1.4)  # fmt: skip
+
+
+def _edited(drawing: Drawing) -> Figure:
+    """Figure 3: a row a judge; accepting all, right and wrong answers by false statements."""
+    entries, judges = drawing.entries, distinct(drawing.entries, "judge")
+    looks = strokes((_series(e) for e in entries if e.keys["variant"] != PLAIN), PLACES)
+    places = _places(entries)
+    made = Figure(figsize=(7.0, 1.1 + 1.2 * len(judges)))
+    made.set_layout_engine("constrained", h_pad=0.05, w_pad=0.04)
+    grid = made.subplots(len(judges), len(_COLUMNS), squeeze=False, sharex=True, sharey=True)
+    for row, judge in enumerate(judges):
+        for column, (metric, words) in enumerate(_COLUMNS.items()):
+            axes = grid[row, column]
+            _prepare_edited(axes, entries, places)
+            if not row:
+                axes.set_title(words, loc="left")
+            if not column:
+                provider, slash, model = judge.partition("/")
+                names = wrapped([provider + slash, model], 18)
+                axes.set_ylabel(names, fontsize=7, parse_math=False)
+            mine = [e for e in entries if (e.keys["judge"], e.metric) == (judge, metric)]
+            _curves(axes, mine, places, looks)
+    grid[-1, 1].set_xlabel("false statements of four; other edits")
+    made.suptitle(visible(f"{drawing.title}: share accepted"), x=0.012, ha="left", fontsize=9.5,
+                  parse_math=False)  # fmt: skip
+    plain = Line2D([], [], linestyle=(0, (4, 2)), marker="o", markersize=3.6, color=GREY, lw=0.8,
+                   label="plain chain")  # fmt: skip
+    _legend(made, drawing, looks, (plain,), lines=True)
+    return made
+
+
+def _series(e: Entry) -> str:
+    place = e.keys.get("place", "")
+    reworded = e.keys["variant"] == "true_edit" and "k" in e.keys
+    return f"reworded, {place}" if reworded else place or "whole chain"
+
+
+def _places(entries: Iterable[Entry]) -> dict[str, float]:
+    """Where each k and each other edit stands: plain, a gap, k = 0 to 4, a gap, the others."""
+    found = {PLAIN: -1.3}
+    ks = sorted({int(e.keys["k"]) for e in entries if "k" in e.keys})
+    found |= {str(k): float(k) for k in ks}
+    others = [e.keys["variant"] for e in entries if "k" not in e.keys]
+    end = max(ks, default=0) + 1.3
+    names = [name for name in dict.fromkeys([*_EDITS, *others]) if name in others and name != PLAIN]
+    return found | {name: end + index for index, name in enumerate(names)}
+
+
+def _prepare_edited(axes: Axes, entries: Sequence[Entry], places: Mapping[str, float]) -> None:
+    bottom, top, ticks = extent(entries, ())
+    if any(e.value is None for e in entries):
+        axes.add_patch(Rectangle((0, 0), 1, STRIP, transform=axes.transAxes, color="#eeeeee",
+                                 linewidth=0, zorder=0))  # fmt: skip
+    axes.set_ylim(bottom, top)
+    axes.set_yticks(ticks)
+    names = [_EDITS.get(name, name) for name in places]
+    axes.set_xlim(min(places.values()) - 0.6, max(places.values()) + 0.6)
+    axes.set_xticks(list(places.values()), names, fontsize=6.5)
+    for words in axes.get_xticklabels():
+        if not words.get_text().isdigit():
+            words.set(rotation=35, ha="right", rotation_mode="anchor")
+    axes.grid(axis="y", color="#e4e4e4", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _curves(
+    axes: Axes, mine: Sequence[Entry], places: Mapping[str, float], looks: Mapping[str, Stroke]
+) -> None:
+    for e in mine:
+        if e.keys["variant"] == PLAIN and e.value is not None:
+            axes.axhline(e.value, color=GREY, lw=0.8, linestyle=(0, (4, 2)), zorder=1)
+            _point(axes, e, places[PLAIN], {"color": GREY, "marker": "o"})
+    for at, (series, look) in enumerate(looks.items()):
+        points = [e for e in mine if e.keys["variant"] != PLAIN and _series(e) == series]
+        shift = (at - (len(looks) - 1) / 2) * min(0.16, 0.6 / len(looks))
+        line = [(places[e.keys["k"]] + shift, e.value) for e in points if "k" in e.keys]
+        xs, ys = [x for x, _ in line], [math.nan if y is None else y for _, y in line]
+        axes.plot(xs, ys, color=look["color"], linestyle=look["linestyle"], lw=1.0)
+        for e in points:
+            _point(axes, e, places[e.keys.get("k", e.keys["variant"])] + shift, look)
+
+
+def _point(axes: Axes, e: Entry, x: float, look: Mapping[str, Any]) -> None:
+    color = look["color"]
+    if e.value is None:
+        axes.plot(x, STRIP / 2, transform=axes.get_xaxis_transform(), marker=empty(e),
+                  markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
+        return
+    if e.low is not None and e.high is not None:
+        axes.plot([x, x], [e.low, e.high], color=color, lw=0.8, solid_capstyle="butt")
+    axes.plot(x, e.value, marker=look["marker"], markersize=SIZES[look["marker"]] - 0.4, mew=0.8,
+              color=color, mfc="white" if e.low is None else color, zorder=3)  # fmt: skip
+
+
+_PAINTED: dict[str, Callable[[Drawing], Figure]] = {
+    "figure2": _flips,
+    "figure3": _edited,
+    "figure4": _ability,
+}
