@@ -209,16 +209,20 @@ def changes(judge: Judge, seeds: int, rng: np.random.Generator) -> Iterator[Resu
         found = intervals.bonett_price(trials)
         yield _held(kind, str(judge), truth, found, GOOD if judge.n * share >= 20 else FAIR)
     yield from _floors(judge, Draw(right, said), bound)
-    yield from _decisions(judge, right, alignment, bound)
+    yield from _decisions(judge, right, alignment)
+
+
+def _parts(judge: Judge) -> tuple[tuple[float, tuple[float, float]], ...]:
+    """The right and the wrong answers: their share, and the rates of accepting them."""
+    return (judge.accuracy, judge.tpr), (1 - judge.accuracy, judge.fpr)
 
 
 def _floors(judge: Judge, draw: Draw, bound: tuple[float, float]) -> Iterator[Result]:
     right, (a, b, a2, b2) = draw
     genuine = 1.0 * (a != b) - ((a != a2) * 1.0 + (b != b2)) / 2
-    parts = ((judge.accuracy, judge.tpr), (1 - judge.accuracy, judge.fpr))
     truth = sum(
         share * (judge.discordant(*rates) - sum(judge.discordant(p, p) for p in rates) / 2)
-        for share, rates in parts
+        for share, rates in _parts(judge)
     )
     found = intervals.difference(_trials(genuine), 1.0)
     yield _held("genuine change", str(judge), truth, found, bound)
@@ -228,9 +232,7 @@ def _floors(judge: Judge, draw: Draw, bound: tuple[float, float]) -> Iterator[Re
     yield _held("floor of misled", str(judge), share, intervals.rate(_trials(floor)), inside)
 
 
-def _decisions(
-    judge: Judge, right: Bits, gain: Array, bound: tuple[float, float]
-) -> Iterator[Result]:
+def _decisions(judge: Judge, right: Bits, gain: Array) -> Iterator[Result]:
     enough = np.minimum(right.sum(1), (~right).sum(1)) >= judging.FEWEST_IN_STRATUM
     if not enough.any():
         return
@@ -238,6 +240,8 @@ def _decisions(
     up, down = judge.tpr[1] - judge.tpr[0], judge.fpr[1] - judge.fpr[0]
     truth = (up - down) / 2
     found = judging.balanced_change(*strata)
+    each = [share * judge.discordant(*rates) for share, rates in _parts(judge)]
+    bound = GOOD if judge.n * min(each) >= 10 else FAIR
     yield _held("change in BA", str(judge), truth, found, bound)
     words = [
         judging.decision(low, high, MARGIN) for low, high in zip(found.low, found.high, strict=True)

@@ -176,8 +176,8 @@ def _break_even(
     value, low, high = (float(end[0]) for end in judging.break_even(*strata))
     if np.isnan(value):
         return Estimate(None, None, None, n, clusters, "none: TPR and FPR do not change alike")
-    if few or np.isnan(low):
-        return Estimate(value, None, None, n, clusters, "none: cannot be told from always or never")
+    if few:
+        return Estimate(value, None, None, n, clusters, "none: under 10 right or wrong answers")
     return Estimate(value, low, high, n, clusters, "Fieller")
 
 

@@ -256,9 +256,10 @@ def needed(right: Stratum, wrong: Stratum, margin: float) -> Array:
 def break_even(right: Stratum, wrong: Stratum) -> Limits:
     """The accuracy of the generator at which the chain changes no alignment: dFPR / (dTPR + dFPR).
 
-    NaN where dTPR and dFPR have not one sign. The interval holds every accuracy
-    that a z test of no change does not reject (Fieller); NaN where that is no
-    interval in (0, 1).
+    NaN where dTPR and dFPR have not one sign. The interval reaches over every
+    accuracy that a z test of no change does not reject (Fieller), which may be
+    all of [0, 1]; claimed only where it is narrower, it would hold the truth in
+    74 % of some cells.
     """
     (up, v1), (down, v0) = _with_two_more(right), _with_two_more(wrong)
     tpr, fpr = right.total / right.n, -wrong.total / wrong.n
@@ -267,13 +268,12 @@ def break_even(right: Stratum, wrong: Stratum) -> Limits:
     b = down * (up - down) + _Z**2 * v0
     c = down**2 - _Z**2 * v0
     root = np.sqrt(np.maximum(b**2 - a * c, 0))
-    bounded = (a > 0) & (b**2 > a * c) & np.isfinite(value)
+    bounded = (a > 0) & (b**2 > a * c)
     low, high = (
-        np.divide(-b + way * root, a, out=np.full(a.shape, np.nan), where=bounded)
-        for way in (-1, 1)
+        np.clip(np.divide(-b + way * root, a, out=np.full(a.shape, way), where=bounded), 0, 1)
+        for way in (-1.0, 1.0)
     )
-    inside = bounded & (low > 0) & (high < 1) & (low <= value) & (value <= high)
-    return Limits(value, np.where(inside, low, np.nan), np.where(inside, high, np.nan))
+    return Limits(value, np.minimum(low, value), np.maximum(high, value))
 
 
 def corrected(passed: Array, n: Array, calibration: tuple[Array, Array, Array, Array]) -> Limits:
