@@ -16,9 +16,9 @@ import msgspec
 from aiohttp import web
 
 from misled.engines.planted import Planted
-from misled.records import Message, Prefill, Request, Response
+from misled.records import Answer, Message, Prefill, Request, Response
 
-__all__ = ["main"]
+__all__ = ["asked", "completed", "main"]
 
 
 def asked(body: dict[str, object], profile: str) -> Request:
@@ -34,6 +34,18 @@ def asked(body: dict[str, object], profile: str) -> Request:
     return Request(provider="planted", model=profile, messages=messages, prefill=prefill)
 
 
+def completed(reply: Answer) -> dict[str, object]:
+    """The chat completion that says what a planted reply says."""
+    if not isinstance(reply, Response):
+        return {"error": {"message": reply.message}}
+    message = {"role": "assistant", "content": reply.content}
+    if reply.reasoning is not None:
+        message["reasoning_content"] = reply.reasoning
+    usage = {"prompt_tokens": reply.usage.prompt, "completion_tokens": reply.usage.completion}
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish}
+    return {"choices": [choice], "usage": usage}
+
+
 def main(log: str, profile: str) -> None:
     """Serve on a free port of the loopback."""
     planted = Planted()
@@ -45,16 +57,8 @@ def main(log: str, profile: str) -> None:
         await asyncio.sleep(0.002)
         reply = planted.reply(asked(body, profile))
         if not isinstance(reply, Response):
-            return web.json_response({"error": {"message": reply.message}}, status=400)
-        message = {"role": "assistant", "content": reply.content}
-        if reply.reasoning is not None:
-            message["reasoning_content"] = reply.reasoning
-        usage = {
-            "prompt_tokens": reply.usage.prompt,
-            "completion_tokens": reply.usage.completion,
-        }
-        choice = {"index": 0, "message": message, "finish_reason": reply.finish}
-        return web.json_response({"choices": [choice], "usage": usage})
+            return web.json_response(completed(reply), status=400)
+        return web.json_response(completed(reply))
 
     async def serve() -> None:
         app = web.Application()

@@ -32,6 +32,7 @@ import msgspec
 
 from misled import __version__, models
 from misled.engines import Feed
+from misled.engines.connections import Connections
 from misled.engines.pool import pooled
 from misled.engines.statuses import Refused, refusal
 from misled.engines.throttle import Rate, Throttle
@@ -151,7 +152,7 @@ class Http:
         limits = self._limits
         return aiohttp.ClientSession(
             # The feed bounds what is in flight: nothing queues for a connection.
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            connector=Connections(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": f"misled/{__version__}", "Content-Type": "application/json"},
             timeout=aiohttp.ClientTimeout(
