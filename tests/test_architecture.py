@@ -17,84 +17,23 @@ SOURCE = ROOT / "src" / "misled"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 # Reading order is dependency order; a folder counts as one layer.
-LAYERS = (
-    *("errors", "draws", "records", "row", "tokens", "numbers", "numerals", "values"),
-    *(
-        "words",
-        "prose",
-        "facts",
-        "hub",
-        "problems",
-        "sentences",
-        "roles",
-        "chains",
-        "logs",
-        "refusals",
-        "remarks",
-    ),
-    *("statements", "claims", "answers"),
-    *(
-        "results",
-        "perturbations",
-        "asides",
-        "structures",
-        "interventions",
-        "fences",
-        "templates",
-        "prompts",
-        "faults",
-        "flags",
-        "metrics",
-        "contracts",
-        "intervals",
-        "stats",
-        "batches",
-        "judging",
-        "wire",
-    ),
-    *(
-        "models",
-        "settings",
-        "plans",
-        "conditions",
-        "units",
-        "handing",
-        "grading",
-        "store",
-        "ledger",
-    ),
-    *(
-        "engines",
-        "experiments",
-        "frontier",
-        "loop",
-        "trials",
-        "captions_judge",
-        "captions",
-        "sheets",
-        "latex",
-        "lines",
-    ),
-    *("cells", "comparisons", "sweeps", "families", "exhibits", "effort", "conduct"),
-    *("judged", "rulings", "flips", "controlled", "labelling", "exhibits_judge", "judgements"),
-    *(
-        "estimates",
-        "strokes",
-        "curves",
-        "dots",
-        "figures",
-        "figures_effort",
-        "phrases",
-        "findings",
-        "cautions",
-        "report",
-        "session",
-        "rehearsal",
-        "directory",
-        "api",
-    ),
-    *("__init__", "cli", "__main__"),
-)
+ORDER = """
+errors draws records row tokens numbers numerals values
+words prose facts hub problems sentences roles chains logs
+refusals remarks statements claims answers results
+perturbations asides structures interventions fences templates prompts
+verdict_words verdicts expressions aliases labels
+faults flags metrics contracts intervals stats batches judging wire
+models settings judge_plans plans judge_prompts conditions units judge_units handing grading
+mathchild store ledger engines experiments studies frontier loop
+trials captions_judge captions sheets latex lines
+cells comparisons sweeps families exhibits effort conduct estimates
+judged rulings flips controlled labelling exhibits_judge judgements
+strokes curves dots figures figures_effort figures_judge
+phrases findings cautions report session rehearsal publishing directory api
+__init__ cli __main__
+"""
+LAYERS = tuple(ORDER.split())
 PURE = LAYERS[: LAYERS.index("models")]
 IMPURE = {"os", "time", "random", "sqlite3", "asyncio", "socket", "subprocess", "datetime"}
 HEAVY = {

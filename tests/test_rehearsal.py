@@ -66,7 +66,7 @@ def test_the_plans_that_come_with_it_are_valid_and_show_a_prompt_for_each_cell(p
     made = prepare(read(str(plan)))
     shown = first_prompts(made)
     arms = {record["arm"] for record in shown}
-    assert {"source", "gate", "tampered", "clean", "again"} <= arms
+    assert {"source", "gate", "tampered", "clean"} <= arms
     tampered = [record for record in shown if record["arm"] == "tampered"]
     asked = [record for record in tampered if "messages" in record]
     reasons = {record["reason"] for record in tampered if "messages" not in record}

@@ -8,27 +8,27 @@ from typing import Any
 import polars as pl
 
 from misled import directory as runs
-from misled import session
+from misled import publishing, session
 from misled.chains import split, steps
 from misled.draws import Draws
 from misled.errors import UserError, nearest
-from misled.estimates import entries, frame
+from misled.estimates import frame
+from misled.judge_plans import JudgePlan
 from misled.metrics import grade
 from misled.perturbations import PERTURBATIONS
-from misled.plans import Plan
-from misled.plans import parse as plan_of
+from misled.plans import Plan, study
 from misled.records import Chain, Edited, NotApplicable
 from misled.settings import Pace
 
 __all__ = ["grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
 
 
-def plan(**keys: Any) -> Plan:
+def plan(**keys: Any) -> Plan | JudgePlan:
     """A checked plan; keys as in a plan file, UserError where one is unknown."""
-    return plan_of(keys)
+    return study(keys)
 
 
-def run(plan: Plan, directory: str | Path | None = None, **pace: Any) -> Path:
+def run(plan: Plan | JudgePlan, directory: str | Path | None = None, **pace: Any) -> Path:
     """Carry `plan` out and publish it; the run directory. `pace` as in `misled.settings.Pace`.
 
     Not to be called from a running event loop.
@@ -36,18 +36,20 @@ def run(plan: Plan, directory: str | Path | None = None, **pace: Any) -> Path:
     made = session.prepare(plan)
     path = Path(directory) if directory else session.default_directory(plan)
     _, found = runs.execute(made, path, Pace(**pace), lambda _progress, _units: None)
-    runs.publish(made, path, found)
+    publishing.publish(made, path, found)
     return path
 
 
 def rows(directory: str | Path) -> pl.DataFrame:
-    """Every graded trial of a run, one row each; columns are the fields of `Row`."""
+    """Every graded trial of a run, one row each; columns as in its study's row (`misled.row`)."""
     return runs.rows(Path(directory))
 
 
 def tables(directory: str | Path) -> pl.DataFrame:
     """Every estimate of a run, one row each; columns are the fields of `Entry`."""
-    return frame(entries(rows(directory)))
+    path = Path(directory)
+    made = session.reopen(path)
+    return frame(publishing.tables(made, runs.standing(made, path).rows))
 
 
 def tamper(

@@ -12,41 +12,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import platform
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
 import polars as pl
 
-from misled import __version__
 from misled.engines import Engine
 from misled.errors import UserError
-from misled.experiments import cpt
 from misled.frontier import Frontier, Limits, Lookup, Progress
 from misled.ledger import Ledger
 from misled.loop import BATCH, run
-from misled.records import Answer, Entry, Request, Response, Usage
-from misled.row import Row
+from misled.publishing import Standing
+from misled.records import Answer, Request, Response
 from misled.session import Session, keep, reopen
 from misled.settings import Pace
 from misled.sheets import publish as replace_file
 from misled.store import Store, lock
-from misled.units import Unit
 
-__all__ = ["ENGINES", "Published", "Standing", "execute", "publish", "rows", "standing"]
+__all__ = ["ENGINES", "Standing", "execute", "rows", "standing"]
 
 Beat: TypeAlias = Callable[[Progress, int], None]
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """What a directory's answers give: every row, and how many units could ask more."""
-
-    rows: pl.DataFrame
-    unfinished: int
 
 
 class _Lookup:
@@ -88,7 +76,7 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
     except OSError as error:
         fix = f"{error.strerror}; choose another --run"
         raise UserError(f"cannot create {directory}: {fix}") from None
-    path, ledger = directory / "misled.db", Ledger()
+    path, ledger = directory / "misled.db", Ledger(session.experiment.row)
     with lock(directory), contextlib.ExitStack() as stack:
         store = stack.enter_context(Store(path))
         keep(store, session)
@@ -103,50 +91,52 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         limits = Limits(pace.max_requests, pace.max_tokens_total, spent)
         done = store.finished()
         fresh = _units(session, done, kept=False)
-        frontier = Frontier(fresh, cpt.walk, lookup, ledger.add, limits)
+        frontier = Frontier(fresh, session.experiment.walk, lookup, ledger.add, limits)
         frontier.kept = _units(session, done, kept=True)
         frontier.window = max(frontier.window, 4 * pace.concurrency)
         tell = partial(beat, frontier.progress, session.size)
         engines = _engines(session, pace)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_drive(frontier, engines, store, tell))
-        unfinished = _gather(frontier.rest(), lookup, ledger)
+        unfinished = _gather(session, frontier.rest(), lookup, ledger)
         lookup.flush()
         frontier.progress.reused = lookup.reused
     return frontier.progress, Standing(ledger.frame(), unfinished)
 
 
-def _units(session: Session, done: set[int], *, kept: bool) -> Iterator[tuple[int, Unit]]:
+def _units(session: Session, done: set[int], *, kept: bool) -> Iterator[tuple[int, Any]]:
     """The units that were done in an earlier run, or those that were not, by number."""
     return ((i, unit) for i, unit in enumerate(session.units()) if (i in done) == kept)
 
 
 def standing(session: Session, directory: Path) -> Standing:
     """What `directory` gives, graded again from its answers."""
-    ledger = Ledger()
+    ledger = Ledger(session.experiment.row)
     with Store(directory / "misled.db", read_only=True) as store:
-        unfinished = _gather(enumerate(session.units()), store.get, ledger)
+        unfinished = _gather(session, enumerate(session.units()), store.get, ledger)
     return Standing(ledger.frame(), unfinished)
 
 
 def rows(directory: Path) -> pl.DataFrame:
-    """Every row that `directory` gives; columns as in `Row`."""
+    """Every row that `directory` gives; columns as in its study's row."""
     return standing(reopen(directory), directory).rows
 
 
-def _gather(units: Iterable[tuple[int, Unit]], lookup: Lookup, ledger: Ledger) -> int:
+def _gather(
+    session: Session, units: Iterable[tuple[int, Any]], lookup: Lookup, ledger: Ledger
+) -> int:
     """How many of `units` could ask more; the rows that all can give now go into `ledger`."""
     unfinished = 0
     for index, unit in units:
-        found = list(cpt.walk(unit, lookup))
-        kept = [item for item in found if isinstance(item, Row)]
+        found = list(session.experiment.walk(unit, lookup))
+        kept = [item for item in found if not isinstance(item, Request)]
         unfinished += len(kept) < len(found)
         ledger.add(index, kept)
     return unfinished
 
 
 async def _drive(
-    frontier: Frontier[Unit],
+    frontier: Frontier[Any],
     engines: Mapping[str, Engine],
     store: Store,
     tell: Callable[[], None],
@@ -206,54 +196,3 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     except ImportError:
         return None
     return uvloop.new_event_loop
-
-
-class Published(msgspec.Struct, frozen=True):
-    """What `publish` wrote and what it has to say."""
-
-    entries: list[Entry]
-    summary: str
-    report: Path
-
-
-def publish(session: Session, directory: Path, found: Standing) -> Published:
-    """Write tables, figures and the report of what stands into `directory`."""
-    from misled import estimates, figures, report
-
-    entries = estimates.entries(found.rows)
-    estimates.write(entries, directory / "tables")
-    figures.write(entries, directory / "figures")
-    with Store(directory / "misled.db", read_only=True) as store:
-        shown = report.ReportInput(
-            entries=tuple(entries),
-            plan_toml=session.plan.toml,
-            stopped=f"{found.unfinished} of {session.size} not finished"
-            if found.unfinished
-            else None,
-            notes=tuple(session.notes),
-            **_facts(session, store),
-        )
-    return Published(entries, report.summary(entries), report.write(shown, directory))
-
-
-def _facts(session: Session, store: Store) -> dict[str, Any]:
-    """What was run and what it cost, as a report shows it."""
-    counts, meta = store.counts(), store.meta()
-    began, ended = store.span()
-    facts = {
-        "models": ", ".join(session.plan.model),
-        "source": session.plan.source or session.plan.chains or "each target its own",
-        "seed": str(session.plan.seed),
-        "answers from": f"{began} to {ended}" if began else "none yet",
-        "prompts": session.inputs.prompts.hash,
-        "plan": session.plan.hash,
-        "misled": meta.get("misled", __version__),
-        "Python": meta.get("python", platform.python_version()),
-    }
-    rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
-    return {
-        "facts": facts,
-        "counts": {"problems x targets": session.size, "answers": counts.responses} | rejected,
-        "failures": counts.failures,
-        "usage": Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
-    }

@@ -2,7 +2,7 @@
 
 A million rows as records would fill the memory; as columns they do not. The
 frame's order is the units' order, whatever order they finished in, so that
-equal stores give equal tables. Knows the fields of `Row`, not their meaning.
+equal stores give equal tables. Knows the fields of a row, not their meaning.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import polars as pl
 
+from misled.records import Record
 from misled.row import Row
 
-__all__ = ["SCHEMA", "Ledger"]
+__all__ = ["Ledger", "schema"]
 
 _TYPES: dict[Any, pl.DataType] = {
     str: pl.String(),
@@ -35,18 +36,21 @@ def _column(kind: object) -> pl.DataType:
     return _TYPES[get_origin(plain) or plain]
 
 
-SCHEMA = {name: _column(kind) for name, kind in get_type_hints(Row).items()}
+def schema(kind: type[Record]) -> dict[str, pl.DataType]:
+    """The columns of a kind of row."""
+    return {name: _column(hint) for name, hint in get_type_hints(kind).items()}
 
 
 class Ledger:
     """Rows by unit, kept as columns."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[Record] = Row) -> None:
+        self._schema = schema(kind)
         self._units: list[int] = []
-        self._rows: list[Row] = []
+        self._rows: list[Any] = []
         self._chunks: list[pl.DataFrame] = []
 
-    def add(self, unit: int, rows: Sequence[Row]) -> None:
+    def add(self, unit: int, rows: Sequence[Any]) -> None:
         """Take the rows of one unit."""
         self._units += [unit] * len(rows)
         self._rows += rows
@@ -56,14 +60,14 @@ class Ledger:
     def _flush(self) -> None:
         columns = {
             name: pl.Series(name, [_plain(getattr(row, name)) for row in self._rows], dtype=kind)
-            for name, kind in SCHEMA.items()
+            for name, kind in self._schema.items()
         }
         chunk = pl.DataFrame(columns).with_columns(pl.Series("unit", self._units, dtype=pl.Int64))
         self._chunks.append(chunk)
         self._units, self._rows = [], []
 
     def frame(self) -> pl.DataFrame:
-        """Every row, in the order of the units; the columns are the fields of `Row`."""
+        """Every row, in the order of the units; the columns are the fields of its kind."""
         self._flush()
         self._chunks = [pl.concat(self._chunks).sort("unit", maintain_order=True)]
         return self._chunks[0].drop("unit")

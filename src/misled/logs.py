@@ -42,19 +42,20 @@ class Logged(Record, frozen=True, omit_defaults=True):
 
 
 def load(
-    path: str, n: int | None = None
+    path: str, spec: str, n: int | None = None, *, chains: bool = True
 ) -> tuple[list[Problem], dict[str, Logged], tuple[Reject, ...]]:
-    """The first `n` problems of a chains file, the chain of each by its id, and the rejects.
+    """The first `n` problems of a log, the output of each by its id, and the rejects.
+
+    `spec` names the problem set. Without `chains`, a record may hold an answer alone.
 
     Raises:
-        UserError: the file cannot be read, or holds no chain.
+        UserError: the file cannot be read, or holds no output.
     """
-    spec = f"chains:{path}"
     found: list[Problem] = []
     logged: dict[str, Logged] = {}
     rejects: list[Reject] = []
     for index, line, record in problems.objects(path):
-        read = record if isinstance(record, Reject) else _read(spec, index, record)
+        read = record if isinstance(record, Reject) else _read(spec, index, record, chains=chains)
         if isinstance(read, Reject):
             rejects.append(replace(read, line=line))
             continue
@@ -64,13 +65,15 @@ def load(
             break
     if not found:
         first = f"; line {rejects[0].line}: {rejects[0].reason}" if rejects else ""
-        raise UserError(f"{path}: the file holds no chain{first}")
+        raise UserError(f"{path}: the file holds no usable record{first}")
     return found, logged, tuple(rejects)
 
 
-def _read(spec: str, index: int, record: dict[str, Any]) -> tuple[Problem, Logged] | Reject:
+def _read(
+    spec: str, index: int, record: dict[str, Any], *, chains: bool
+) -> tuple[Problem, Logged] | Reject:
     try:
-        logged = _logged(record)
+        logged = _logged(record, chains=chains)
     except ValueError as error:
         name = record.get("id")
         return Reject(index, -1, None if name is None else str(name), str(error))
@@ -78,7 +81,7 @@ def _read(spec: str, index: int, record: dict[str, Any]) -> tuple[Problem, Logge
     return problem if isinstance(problem, Reject) else (problem, logged)
 
 
-def _logged(record: dict[str, Any]) -> Logged:
+def _logged(record: dict[str, Any], *, chains: bool) -> Logged:
     if isinstance(record.get("answer"), list):
         said = "'answer' is a list: these are golds of a problem file (--problems file:)"
         raise ValueError(said)  # noqa: TRY004 - a value of the user's file, not of our code
@@ -91,8 +94,9 @@ def _logged(record: dict[str, Any]) -> Logged:
     }
     if record.get("answer") == "":
         texts["answer"] = ""
-    if "raw" not in texts and "reasoning" not in texts:
-        raise ValueError("neither 'raw' nor 'reasoning' is there")
+    least = ("raw", "reasoning") if chains else ("raw", "answer")
+    if not texts.keys() & set(least):
+        raise ValueError(f"neither {least[0]!r} nor {least[1]!r} is there")
     label = record.get("label")
     if label is not None and not isinstance(label, bool):
         raise ValueError("'label' is neither true nor false")

@@ -25,16 +25,18 @@ from typing import Any
 
 import msgspec
 
+from misled import judge_plans
 from misled.errors import UserError
+from misled.judge_plans import JudgePlan
 from misled.perturbations import PERTURBATIONS, PLACES, SCOPES
 from misled.prompts import AS_TEXT, ATTRIBUTIONS, CHANNELS, METHODS
 from misled.records import Record
 from misled.settings import ModelPlan, Settings, check, known, numbers, positive, worded
 from misled.structures import STRUCTURES
 
-__all__ = ["CONTRASTS", "CONTROLS", "Cell", "Plan", "cell", "parse", "read"]
+__all__ = ["CONTRASTS", "CONTROLS", "STUDIES", "Cell", "Plan", "cell", "parse", "read", "study"]
 
-STUDIES = ("cpt",)
+STUDIES = ("cpt", "judge")
 CONTROLS = ("clean", "again")
 CONTRASTS = ("no_answer_line", "bare", "other_number", "foreign", AS_TEXT)
 FEEDS = ("reasoning", "output")
@@ -85,7 +87,7 @@ class Plan(Settings, frozen=True, omit_defaults=True, kw_only=True):
 _KINDS: dict[str, type[Record]] = {"": Plan, "cells": Cell, "models": ModelPlan}
 
 
-def read(path: str) -> Plan:
+def read(path: str) -> Plan | JudgePlan:
     """The plan in the TOML file at `path`; a UserError in one line where it is none."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -93,15 +95,22 @@ def read(path: str) -> Plan:
         word = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UserError(f"cannot read plan {path}: {word}") from None
     try:
-        return parse(msgspec.toml.decode(text))
+        return study(msgspec.toml.decode(text))
     except (msgspec.DecodeError, RecursionError) as error:
         raise UserError(f"plan {path}: {error}") from None
     except UserError as error:
         raise UserError(f"plan {path}: {error}") from None
 
 
+def study(raw: dict[str, Any]) -> Plan | JudgePlan:
+    """The checked plan of the study that `raw` names; that of study A where it names none."""
+    known("study", [raw.get("study", "cpt")], STUDIES)
+    plain = {key: value for key, value in raw.items() if value is not None}
+    return judge_plans.parse(plain) if plain.get("study") == "judge" else parse(plain)
+
+
 def parse(raw: dict[str, Any]) -> Plan:
-    """The checked plan that `raw` describes; lists may stand as one string."""
+    """The checked plan of study A that `raw` describes; lists may stand as one string."""
     plain = {key: value for key, value in raw.items() if value is not None}
     for name in ("model", "controls", "contrasts"):
         if isinstance(plain.get(name), str):
@@ -158,7 +167,7 @@ def cell(**axes: Any) -> Cell:
 
 
 def _check(plan: Plan) -> None:
-    known("study", [plan.study], STUDIES)
+    known("study", [plan.study], ("cpt",))
     known("feed", [plan.feed], FEEDS)
     known("attribution", [plan.attribution], ATTRIBUTIONS)
     known("control", plan.controls, CONTROLS)

@@ -19,27 +19,25 @@ import msgspec
 from misled import tokens
 from misled.engines.planted import Planted
 from misled.engines.planted_profile import Solver
-from misled.experiments import cpt
 from misled.prompts import METHODS
 from misled.records import Answer, Failure, Request, Response
-from misled.row import Row
 from misled.session import Session
-from misled.units import Unit
 
 __all__ = ["estimate", "first_prompts"]
 
 # Solves everything, passes every gate and computes again whatever it is handed.
 PROFILE = "rehearsal"
 SOLVER = Solver(adopt=dict.fromkeys(METHODS, (0.0,)))
-AXES = ("set", "target", "method", "structure", "channel", "perturbation", "scope", "place", "d_t")
+ALONE = 40  # tokens of the words round a question; longer prompts hold a chain
 SAMPLED = 20  # problems of each set that are walked to count; the rest are like them
 
 
 class _Rehearsal:
     """A lookup that knows every answer of a unit, and what was asked for it."""
 
-    def __init__(self, planted: Planted, unit: Unit) -> None:
+    def __init__(self, planted: Planted, unit: Any) -> None:
         self._planted, self._gold = planted, unit.problem.gold[0]
+        self._whole = getattr(unit.study.plan, "feed", "") == "output"
         self.asked: dict[str, Request] = {}
         self.replies: dict[str, Response] = {}
 
@@ -50,6 +48,9 @@ class _Rehearsal:
         if isinstance(reply, Failure):
             said = f"So the answer is {self._gold}."
             reply = Response(said, None if request.prefill else f"I work it out. {said}")
+        if self._whole and reply.reasoning:  # its visible working is the chain
+            whole = f"{reply.reasoning}\n\n{reply.content}"
+            reply = msgspec.structs.replace(reply, content=whole, reasoning=None)
         self.replies[request.key] = reply
         return reply
 
@@ -59,10 +60,11 @@ def first_prompts(session: Session) -> list[dict[str, Any]]:
     shown: dict[tuple[object, ...], dict[str, Any]] = {}
     for unit in _first(session, 1):
         lookup = _Rehearsal(_planted(session), unit)
-        for row in cpt.walk(unit, lookup):
-            if isinstance(row, Row):
-                cell = (row.arm, row.mode, *(getattr(row, axis) for axis in AXES))
-                shown.setdefault(cell, _shown(row, lookup.asked.get(row.request or "")))
+        for row in session.experiment.walk(unit, lookup):
+            if not isinstance(row, Request):
+                axes = {name: getattr(row, name) for name in ("arm", *session.experiment.axes)}
+                cell = (row.mode, *axes.values())
+                shown.setdefault(cell, _shown(axes, row, lookup.asked.get(row.request or "")))
     return list(shown.values())
 
 
@@ -82,8 +84,8 @@ def estimate(session: Session, reply_tokens: int | None = None) -> list[dict[str
     seen: set[str] = set()
     for unit in _first(session, SAMPLED):
         lookup = _Rehearsal(planted, unit)
-        list(cpt.walk(unit, lookup))
-        alone = _prompt(unit.alone("plain", 0))
+        list(session.experiment.walk(unit, lookup))
+        alone = tokens.count(unit.problem.question) + ALONE
         for key in lookup.asked.keys() - seen:
             request, reply = lookup.asked[key], lookup.replies[key]
             prompt, completion = _prompt(request), _completion(reply)
@@ -117,13 +119,13 @@ def _bill(
     return bill
 
 
-def _first(session: Session, n: int) -> Iterator[Unit]:
+def _first(session: Session, n: int) -> Iterator[Any]:
     """The units of the first `n` problems of each set."""
-    taken: dict[tuple[str, str], int] = {}
+    taken: dict[str, set[str]] = {}
     for unit in session.units():
-        name = (unit.problem.set, unit.target)
-        taken[name] = taken.get(name, 0) + 1
-        if taken[name] <= n:
+        seen = taken.setdefault(unit.problem.set, set())
+        if len(seen) < n or unit.problem.id in seen:
+            seen.add(unit.problem.id)
             yield unit
 
 
@@ -136,11 +138,9 @@ def _completion(reply: Response) -> int:
     return tokens.count(reply.content) + tokens.count(reply.reasoning or "")
 
 
-def _shown(row: Row, request: Request | None) -> dict[str, Any]:
+def _shown(axes: dict[str, Any], row: Any, request: Request | None) -> dict[str, Any]:
     """A cell and its prompt; a cell that is not asked has its reason instead."""
-    cell = {"arm": row.arm} | {
-        axis: value for axis in AXES if (value := getattr(row, axis)) is not None
-    }
+    cell = {name: value for name, value in axes.items() if value is not None}
     if request is None:
         return cell | {"outcome": row.outcome, "reason": row.reason}
     body = msgspec.json.decode(request.body)

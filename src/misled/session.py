@@ -12,20 +12,27 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from misled import __version__, answers, logs, models, problems, prompts
+from misled import __version__, answers, judge_prompts, labels, logs, models, problems, prompts
 from misled.engines import planted_profile
 from misled.errors import StoreError, UserError
+from misled.judge_plans import JudgePlan
+from misled.judge_prompts import JudgePrompts
+from misled.judge_units import JudgeStudy
 from misled.logs import Logged
+from misled.mathchild import Checker
+from misled.models import Model
 from misled.plans import Plan
 from misled.problems import Reject
 from misled.prompts import Prompts
 from misled.records import Problem, Record
 from misled.settings import sampling
 from misled.store import Store
-from misled.units import Study, Unit, units
+from misled.studies import STUDIES, Experiment
+from misled.units import Study
 
 __all__ = ["Inputs", "Session", "default_directory", "keep", "prepare", "reopen"]
 
@@ -34,6 +41,7 @@ class Inputs(Record, frozen=True):
     """What a plan takes from files, kept in the store so that a run needs them once."""
 
     prompts: Prompts
+    judging: JudgePrompts
     problems: dict[str, list[Problem]]
     rejects: dict[str, list[Reject]]
     logged: dict[str, dict[str, Logged]] = {}
@@ -42,19 +50,26 @@ class Inputs(Record, frozen=True):
 class Session(Record, frozen=True):
     """A plan with its inputs loaded and its names resolved; nothing has been asked yet."""
 
-    plan: Plan
+    plan: Plan | JudgePlan
     inputs: Inputs
-    study: Study
+    study: Study | JudgeStudy
 
-    def units(self) -> Iterator[Unit]:
+    @property
+    def experiment(self) -> Experiment:
+        """The study's walk and what belongs to it."""
+        return STUDIES[self.plan.study]
+
+    def units(self) -> Iterator[Any]:
         """Every unit of the plan, in the order in which they are asked."""
-        return units(self.study, self.inputs.problems)
+        return self.experiment.units(self.study, self.inputs.problems)
 
     @property
     def size(self) -> int:
         """The number of units."""
         found = {problems[0].set: len(problems) for problems in self.inputs.problems.values()}
-        return sum(found.values()) * len(self.plan.model)
+        plan = self.plan
+        each = plan.model if isinstance(plan, Plan) else plan.generator
+        return sum(found.values()) * max(1, len(each))
 
     @property
     def notes(self) -> list[str]:
@@ -71,61 +86,87 @@ class Session(Record, frozen=True):
         return sum(map(len, self.inputs.rejects.values()))
 
 
-def default_directory(plan: Plan) -> Path:
+def default_directory(plan: Plan | JudgePlan) -> Path:
     """`runs/<study>-<first 8 of the plan's hash>`."""
     return Path("runs") / f"{plan.study}-{plan.hash[:8]}"
 
 
-def prepare(plan: Plan, inputs: Inputs | None = None) -> Session:
+def prepare(plan: Plan | JudgePlan, inputs: Inputs | None = None) -> Session:
     """`plan` with its inputs loaded (or given) and every name resolved; UserError if one is not."""
     inputs = inputs or _load(plan)
-    resolved = {}
-    for name in dict.fromkeys([*plan.model, *([plan.source] if plan.source else [])]):
-        own = plan.models.get(name)
-        resolved[name] = models.resolve(
-            name,
-            base_url=(own.base_url if own else None) or plan.base_url,
-            providers=plan.providers,
-            overrides=own.capabilities if own else {},
-        )
-        lacking = resolved[name].capabilities.lacks(sampling(plan, name))
-        if lacking is not None:
-            raise UserError(f"{name}: {lacking}")
-        if resolved[name].provider == "planted":
-            planted_profile.load(resolved[name].name)
+    resolved = {name: _resolved(plan, name) for name in plan.asked}
+    if isinstance(plan, JudgePlan):
+        return Session(plan, inputs, _judging(plan, inputs, resolved))
     session = Session(plan, inputs, Study(plan, inputs.prompts, resolved, inputs.logged))
-    _check_degrees(session)
+    _check_degrees(plan, inputs)
     return session
 
 
-def _load(plan: Plan) -> Inputs:
-    """Prompts and problems; a gold that is no number cannot be tampered with and is a reject."""
+def _resolved(plan: Plan | JudgePlan, name: str) -> Model:
+    """A model of the plan, which can be asked as the plan wants it."""
+    own = plan.models.get(name)
+    model = models.resolve(
+        name,
+        base_url=(own.base_url if own else None) or plan.base_url,
+        providers=plan.providers,
+        overrides=own.capabilities if own else {},
+    )
+    lacking = model.capabilities.lacks(sampling(plan, name))
+    if lacking is not None:
+        raise UserError(f"{name}: {lacking}")
+    if model.provider == "planted":
+        planted_profile.load(model.name)
+    return model
+
+
+def _judging(plan: JudgePlan, inputs: Inputs, resolved: dict[str, Model]) -> JudgeStudy:
+    """Study B with its labellers: the kind of each set's golds, and an algebra system."""
+    golds = {found[0].set: [p.gold for p in found] for found in inputs.problems.values()}
+    return JudgeStudy(
+        plan=plan,
+        prompts=inputs.judging,
+        models=resolved,
+        kinds={name: labels.kind(each) for name, each in golds.items()},
+        algebra=Checker(),
+        logged=inputs.logged,
+    )
+
+
+def _load(plan: Plan | JudgePlan) -> Inputs:
+    """Prompts, problems and logged chains, with what of the files cannot be used."""
     loaded: dict[str, list[Problem]] = {}
     rejects: dict[str, list[Reject]] = {}
     logged: dict[str, dict[str, Logged]] = {}
+    log = plan.chains if isinstance(plan, Plan) else plan.answers
     for name in dict.fromkeys(name for cell in plan.cells for name in cell.problems):
-        if plan.chains is not None:
-            found, logged[name], bad = logs.load(plan.chains, plan.n)
+        if log is not None:
+            found, logged[name], bad = logs.load(log, name, plan.n, chains=isinstance(plan, Plan))
         else:
             found, bad = problems.load(name, plan.n, plan.seed)
-        loaded[name] = [p for p in found if answers.canonical(p.gold[0]) is not None]
-        texts = [p for p in found if answers.canonical(p.gold[0]) is None]
-        rejects[name] = [
-            *bad,
-            *(Reject(-1, -1, p.id, f"the gold {p.gold[0]!r} is no number") for p in texts),
-        ]
-        if not loaded[name]:
-            raise UserError(f"{name}: no problem has a gold that is a number")
+        loaded[name], rejects[name] = found, list(bad)
+        if isinstance(plan, Plan):
+            loaded[name], texts = _numeric(name, found)
+            rejects[name] += texts
     kept = {name: found for name, found in rejects.items() if found}
-    return Inputs(prompts.load(plan.prompts), loaded, kept, logged)
+    words = (prompts.load(plan.prompts), judge_prompts.load(plan.prompts))
+    return Inputs(*words, loaded, kept, logged)
 
 
-def _check_degrees(session: Session) -> None:
+def _numeric(name: str, found: list[Problem]) -> tuple[list[Problem], list[Reject]]:
+    """A gold that is no number cannot be tampered with and is a reject."""
+    kept = [p for p in found if answers.canonical(p.gold[0]) is not None]
+    if not kept:
+        raise UserError(f"{name}: no problem has a gold that is a number")
+    texts = [p for p in found if answers.canonical(p.gold[0]) is None]
+    return kept, [Reject(-1, -1, p.id, f"the gold {p.gold[0]!r} is no number") for p in texts]
+
+
+def _check_degrees(plan: Plan, inputs: Inputs) -> None:
     """A degree that no problem allows is an error before anything is asked."""
-    for cell in session.plan.cells:
+    for cell in plan.cells:
         if "digits" not in cell.perturbations:
             continue
-        golds = [p.gold[0] for name in cell.problems for p in session.inputs.problems[name]]
+        golds = [p.gold[0] for name in cell.problems for p in inputs.problems[name]]
         longest = max(sum(map(str.isdigit, answers.canonical(gold) or "")) for gold in golds)
         places = [] if isinstance(cell.place, str) else cell.place[: max(cell.digits)]
         if places and max(places) >= longest:
@@ -148,7 +189,8 @@ def reopen(directory: Path) -> Session:
 def _kept(store: Store) -> Session:
     meta = store.meta()
     try:
-        plan = msgspec.json.decode(meta["plan"], type=Plan)
+        kind = msgspec.json.decode(meta["plan"], type=dict).get("study", "cpt")
+        plan = msgspec.json.decode(meta["plan"], type=JudgePlan if kind == "judge" else Plan)
         inputs = msgspec.json.decode(meta["inputs"], type=Inputs)
     except (KeyError, msgspec.MsgspecError):
         raise StoreError(

@@ -151,8 +151,8 @@ def worded(error: str, kinds: dict[str, type[Record]], inside: str = "") -> str:
     return nearest("key", name, kind.__struct_fields__) + place
 
 
-def sampling(plan: Settings, model: str) -> Sampling:
-    """How `model` is asked: its own settings over the plan's."""
+def sampling(plan: Settings, model: str, *, thinking: bool | None = None) -> Sampling:
+    """How `model` is asked: its own settings over the plan's; `thinking` where it has none."""
     own = plan.models.get(model, ModelPlan())
 
     def pick(name: str) -> Any:
@@ -165,5 +165,5 @@ def sampling(plan: Settings, model: str) -> Sampling:
         top_k=pick("top_k"),
         max_tokens=pick("max_tokens"),
         effort=pick("effort"),
-        thinking=own.thinking,
+        thinking=thinking if own.thinking is None else own.thinking,
     )

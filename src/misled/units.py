@@ -18,7 +18,7 @@ from misled.plans import Plan
 from misled.records import Message, Prefill, Problem, Record, Request
 from misled.settings import sampling
 
-__all__ = ["Study", "Unit", "units"]
+__all__ = ["Study", "Unit", "following", "units"]
 
 # Of so many problems after its own a unit takes the foreign chain of nearest length.
 NEIGHBOURS = 8
@@ -111,11 +111,11 @@ def units(study: Study, problems: Mapping[str, list[Problem]]) -> Iterator[Unit]
     far = "foreign" in study.plan.contrasts
     for name, cross in crosses.items():
         for (index, problem), target in product(enumerate(named[name]), study.plan.model):
-            near = _after(named[name], index) if far else ()
+            near = following(named[name], index) if far else ()
             yield Unit(study, problem, target, tuple(cross), near)
 
 
-def _after(problems: Sequence[Problem], index: int) -> tuple[Problem, ...]:
+def following(problems: Sequence[Problem], index: int) -> tuple[Problem, ...]:
     """The next problems of a set, which goes on from its beginning."""
     count = min(NEIGHBOURS, len(problems) - 1)
     return tuple(islice((problems[(index + 1 + i) % len(problems)] for i in range(count)), count))

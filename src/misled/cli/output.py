@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from misled.directory import Published
     from misled.frontier import Progress
+    from misled.publishing import Published
     from misled.records import Entry
 
 __all__ = ["progress", "say", "show", "write_json"]

@@ -21,7 +21,8 @@ FORMATS = ("parquet", "jsonl", "csv")
 @app.command()
 def report(directory: Directory, json: Json = False) -> None:
     """Grade the kept answers again; write tables, figures and the report."""
-    from misled.directory import publish, standing
+    from misled.directory import standing
+    from misled.publishing import publish
     from misled.session import reopen
 
     session = reopen(directory)

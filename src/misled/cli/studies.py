@@ -11,8 +11,9 @@ from misled.cli import INTERRUPTED, app
 from misled.cli.output import progress, say, show, write_json
 
 if TYPE_CHECKING:
-    from misled.directory import Published
+    from misled.judge_plans import JudgePlan
     from misled.plans import Plan
+    from misled.publishing import Published
     from misled.session import Session
     from misled.settings import Pace
 
@@ -286,7 +287,9 @@ def demo(
             typer.launch(str(published.report.absolute()))
 
 
-def _study(plan: Plan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool) -> None:
+def _study(
+    plan: Plan | JudgePlan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool
+) -> None:
     """Carry a plan out or, dry, show what it would send; exit 1 where something was left out."""
     from misled.session import default_directory, prepare
 
@@ -312,7 +315,8 @@ def _carry_out(
     session: Session, directory: Path, pace: Pace, *, json: bool
 ) -> tuple[Published, bool]:
     """Ask, publish and print the main table; what was published, and whether requests failed."""
-    from misled.directory import execute, publish
+    from misled.directory import execute
+    from misled.publishing import publish
 
     with progress(str(directory)) as beat:
         done, found = execute(session, directory, pace, beat)

@@ -1,0 +1,179 @@
+r"""Every word of study B, from `data/prompts.toml` or the user's own file.
+
+    >>> words = load(None)
+    >>> shown = Shown("What is 2 + 3?", "5.", reasoning="2 and 3 make 5.")
+    >>> print(judge(words, shown)[0].content[-64:])
+    <BLANKLINE>
+    Is the answer right? Reply with one word: correct or incorrect.
+
+With and without the reasoning a prompt differs in the reasoning's block alone.
+Texts stand between marks that none of them holds. `read` reads prompts back.
+
+Knows nothing about models or about what is right.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from hashlib import blake2b
+
+import msgspec
+from msgspec.structs import asdict
+
+from misled.errors import UserError
+from misled.fences import fence
+from misled.judge_plans import CRITERIA
+from misled.records import Message, Record
+from misled.templates import check_holes, fill, parts, words
+
+__all__ = [
+    "JudgePrompts",
+    "Shown",
+    "generate",
+    "judge",
+    "load",
+    "outside",
+    "own",
+    "read",
+    "verify",
+]
+
+_HOLES: dict[str, tuple[str, ...]] = {
+    "generate": ("question",),
+    "judge": ("question", "chain", "answer", "ask"),
+    "chain": ("reasoning",),
+    "verify": ("question", "golds", "answer"),
+    **dict.fromkeys(("ask", "own", "certainty_ask", "certainty_own"), ("accept", "reject")),
+}
+
+
+class JudgePrompts(Record, frozen=True, dict=True):
+    """The words of study B; the keys are explained in `data/prompts.toml`."""
+
+    generate: str
+    judge: str
+    chain: str
+    ask: str
+    own: str
+    accept: str
+    reject: str
+    certainty_ask: str
+    certainty_own: str
+    certainty_accept: str
+    certainty_reject: str
+    verify: str
+
+    @cached_property
+    def hash(self) -> str:
+        """`b2:` and 32 hexadecimal digits: equal words, equal hash."""
+        body = msgspec.json.encode({"judge": self}, order="sorted")
+        return "b2:" + blake2b(body, digest_size=16).hexdigest()
+
+    def verdicts(self, criterion: str) -> tuple[str, str]:
+        """The words that accept and reject."""
+        if criterion == "certainty":
+            return self.certainty_accept, self.certainty_reject
+        return self.accept, self.reject
+
+
+class Shown(Record, frozen=True):
+    """What a judge sees; without reasoning the condition `answer`. `own`: right after giving it."""
+
+    question: str
+    answer: str
+    reasoning: str | None = None
+    own: bool = False
+
+
+_MARK = re.compile(r"<text-([0-9a-f]{12})>")
+
+
+def load(path: str | None) -> JudgePrompts:
+    """The bundled words, with those of the user's TOML file in their place.
+
+    Raises:
+        UserError: the file cannot be read, has an unknown key, or a text lacks a hole.
+    """
+    prompts = JudgePrompts(**words("judge", path))
+    if path is not None:
+        check_holes(path, asdict(prompts), _HOLES)
+        for criterion in CRITERIA:
+            accept, reject = prompts.verdicts(criterion)
+            if accept.casefold() == reject.casefold():
+                raise UserError(f"{path}: {criterion}: both verdicts are {accept!r}")
+    return prompts
+
+
+def generate(prompts: JudgePrompts, question: str) -> tuple[Message, ...]:
+    """The question, to whoever has to answer it."""
+    return (Message("user", fill(prompts.generate, question=question)),)
+
+
+def judge(prompts: JudgePrompts, shown: Shown, criterion: str = "correct") -> tuple[Message, ...]:
+    """Question, reasoning where it is shown, and answer, in one message (protocol B.1)."""
+    question, answer, *chain = _fenced(
+        shown.question, shown.answer, *([] if shown.reasoning is None else [shown.reasoning])
+    )
+    text = fill(
+        prompts.judge,
+        question=question,
+        chain=fill(prompts.chain, reasoning=chain[0]) if chain else "",
+        answer=answer,
+        ask=_ask(prompts, criterion, own=False),
+    )
+    return (Message("user", text),)
+
+
+def own(
+    prompts: JudgePrompts, question: str, said: str, criterion: str = "correct"
+) -> tuple[Message, ...]:
+    """The generator's own turn, and the question whether it is right (B.1, self)."""
+    asked = Message("user", _ask(prompts, criterion, own=True))
+    return (*generate(prompts, question), Message("assistant", said), asked)
+
+
+def verify(
+    prompts: JudgePrompts, question: str, golds: tuple[str, ...], answer: str
+) -> tuple[Message, ...]:
+    """Whether an answer says the same as one of the golds (B.2)."""
+    asked, listed, said = _fenced(question, "\n".join(golds), answer)
+    return (Message("user", fill(prompts.verify, question=asked, golds=listed, answer=said)),)
+
+
+def outside(prompts: JudgePrompts, criterion: str) -> str:
+    """The words of a prompt beside what it shows, for the leak check (B.3)."""
+    return fill(prompts.judge, chain="", ask=_ask(prompts, criterion, own=False))
+
+
+def _fenced(*texts: str) -> list[str]:
+    left, right = fence(texts)
+    return [f"{left}\n{text}\n{right}" for text in texts]
+
+
+def read(prompts: JudgePrompts, messages: tuple[Message, ...]) -> Shown | None:
+    """What `judge` or `own` shows, told from its texts; None where neither made `messages`.
+
+    Of a model's own turn the whole is the answer.
+    """
+    last = messages[-1].content if messages else ""
+    asked = {_ask(prompts, c, own=own): own for c in CRITERIA for own in (False, True)}
+    if len(messages) == 3 and asked.get(last) is True:
+        head, _, tail = parts(prompts.generate, ("question",))
+        question = messages[0].content.removeprefix(head).removesuffix(tail)
+        return Shown(question, messages[1].content, own=True)
+    ask = next((text for text, own in asked.items() if not own and last.endswith(text)), None)
+    if len(messages) != 1 or ask is None or (mark := _MARK.search(last)) is None:
+        return None
+    left, right = f"<text-{mark[1]}>\n", f"\n</text-{mark[1]}>"
+    texts = [piece.partition(right)[0] for piece in last.split(left)[1:]]
+    if len(texts) not in {2, 3}:
+        return None
+    return Shown(texts[0], texts[-1], texts[1] if len(texts) == 3 else None)
+
+
+def _ask(prompts: JudgePrompts, criterion: str, *, own: bool) -> str:
+    accept, reject = prompts.verdicts(criterion)
+    name = "own" if own else "ask"
+    template = getattr(prompts, f"certainty_{name}" if criterion == "certainty" else name)
+    return fill(template, accept=accept, reject=reject)

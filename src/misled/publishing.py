@@ -1,0 +1,145 @@
+"""What stands in a run directory becomes tables, figures and the report.
+
+    publish(session, Path("runs/first"), standing) -> Published(entries, summary, report)
+
+Each study has its own tables and drawings; all else is shared. Same rows, same
+bytes. Knows nothing about how answers were asked.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from misled import __version__
+from misled.plans import Plan
+from misled.records import Entry, Response, Usage
+from misled.session import Session
+from misled.store import Store
+
+__all__ = ["Published", "Standing", "publish", "tables"]
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What a directory's answers give: every row, and how many units could ask more."""
+
+    rows: pl.DataFrame
+    unfinished: int
+
+
+class Published(msgspec.Struct, frozen=True):
+    """What `publish` wrote and what it has to say."""
+
+    entries: list[Entry]
+    summary: str
+    report: Path
+
+
+def tables(session: Session, rows: pl.DataFrame) -> list[Entry]:
+    """Every estimate of the study's tables."""
+    from misled import estimates, judgements
+
+    if session.plan.study == "judge":
+        return judgements.entries(rows, seed=session.plan.seed)
+    return estimates.entries(rows)
+
+
+def publish(session: Session, directory: Path, found: Standing) -> Published:
+    """Write tables, figures and the report of what stands into `directory`."""
+    from misled import estimates, report
+
+    entries = tables(session, found.rows)
+    estimates.write(entries, directory / "tables")
+    with Store(directory / "misled.db", read_only=True) as store:
+        drawn = _drawn(session, entries, found.rows, store, directory / "figures")
+        shown = report.ReportInput(
+            entries=tuple(entries),
+            plan_toml=session.plan.toml,
+            stopped=f"{found.unfinished} of {session.size} not finished"
+            if found.unfinished
+            else None,
+            notes=tuple(session.notes),
+            **drawn,
+            **_facts(session, store),
+        )
+    return Published(entries, report.summary(entries), report.write(shown, directory))
+
+
+def _drawn(
+    session: Session, entries: list[Entry], rows: pl.DataFrame, store: Store, directory: Path
+) -> dict[str, Any]:
+    """Writes the study's figures; those of them that the report cannot draw from entries alone."""
+    from misled import effort, figures, figures_effort, figures_judge, sheets, trials
+
+    if session.plan.study == "judge":
+        for drawing in figures_judge.drawings(entries):
+            for form in figures.FORMATS:
+                image = figures_judge.render(drawing, form)
+                sheets.publish(directory / f"{drawing.name}.{form}", image)
+        return {}
+    figures.write(entries, directory)
+    prepared = trials.prepare(rows)
+    panels = figures_effort.drawings(entries, effort.strips(prepared))
+    exhibits = list(_exhibits(effort.typical(prepared), store))
+    for shown in (*panels, *exhibits):
+        for form in figures.FORMATS:
+            image = figures_effort.render(shown, form)
+            sheets.publish(directory / f"{shown.name}.{form}", image)
+    return {"panels": tuple(panels), "exhibits": tuple(exhibits)}
+
+
+def _exhibits(found: list[Any], store: Store) -> Iterator[Any]:
+    """Figure 6: the median trial of each set and target, with the texts of its two replies."""
+    from misled import chains, figures_effort
+
+    for trial in found:
+        texts = []
+        for key in (trial.gate_request, trial.request):
+            reply = store.reply(key)
+            if isinstance(reply, Response):
+                chain = chains.of(reply.content, reply.reasoning)
+                texts.append((chain.reasoning, chain.answer))
+        if len(texts) == 2:
+            yield figures_effort.exhibit(trial, *texts)
+
+
+def _facts(session: Session, store: Store) -> dict[str, Any]:
+    """What was run and what it cost, as a report shows it."""
+    counts, meta = store.counts(), store.meta()
+    began, ended = store.span()
+    facts = {
+        **_models(session),
+        "seed": str(session.plan.seed),
+        "answers from": f"{began} to {ended}" if began else "none yet",
+        "prompts": (
+            session.inputs.judging if session.plan.study == "judge" else session.inputs.prompts
+        ).hash,
+        "plan": session.plan.hash,
+        "misled": meta.get("misled", __version__),
+        "Python": meta.get("python", platform.python_version()),
+    }
+    rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
+    return {
+        "facts": facts,
+        "counts": {"problems x models": session.size, "answers": counts.responses} | rejected,
+        "failures": counts.failures,
+        "usage": Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
+    }
+
+
+def _models(session: Session) -> dict[str, str]:
+    """Which models a report says that were asked, and for what."""
+    plan = session.plan
+    if isinstance(plan, Plan):
+        source = plan.source or plan.chains or "each target its own"
+        return {"models": ", ".join(plan.model), "source": source}
+    given = {
+        "judges": ", ".join(plan.judge),
+        "generators": ", ".join(plan.generator) or str(plan.answers),
+    }
+    return given | ({"verifier": plan.verifier} if plan.verifier else {})
