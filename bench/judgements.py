@@ -88,7 +88,7 @@ def rows(items: int, seed: int = 0) -> pl.DataFrame:
     ).with_columns(
         pl.col("problem").cast(pl.String),
         cluster=pl.concat_str("set", "problem"),
-        sample=pl.lit(0),
+        sample=pl.col("condition").fill_null("").str.starts_with("again").cast(pl.Int64),
         labelled_by=pl.lit("deterministic"),
     )
     empty = [name for name in Judged.__struct_fields__ if name not in whole.columns]

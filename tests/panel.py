@@ -27,7 +27,7 @@ def verdict(item: int, said: str, condition: str, **fields: Any) -> Judged:
     read = said in WORDS
     outcome = "read" if read else "unreadable" if said == "?" else said
     known: dict[str, Any] = {"problem": f"q{item:03}", "cluster": f"q{item:03}", "label": True}
-    known |= WHO | fields
+    known |= WHO | {"sample": int(condition.startswith("again"))} | fields
     return Judged(
         arm="judge", condition=condition, outcome=outcome, verdict=WORDS.get(said), **known
     )

@@ -95,19 +95,27 @@ def prepare(rows: pl.DataFrame) -> Docket:
         for name, known in _ORDER.items()
     ).sort("arm", *BENCH, "condition", *SPOT, *ITEM, "request")
     frame = frame.with_columns(pl.col("cluster").rank("dense").cast(pl.Int64))
-    said = _coded(frame.filter(arm="judge"))
+    said = _coded(_counted(frame.filter(arm="judge")))
     generated = frame.filter(arm="generate")
     plain = _abreast(said, BENCH, (*PAIR, *AGAIN))
     own = said.filter(pl.col("judge") == pl.col("generator"))
     return Docket(
         generated=generated,
         plain=plain,
-        own=_abreast(own, BENCH[:-1], SELF),
+        own=_abreast(own, BENCH, SELF),
         controlled=_controlled(said, plain),
         crossed=said.filter(condition="crossed"),
         null=said.filter(condition="null"),
         closed=frame.filter(arm="closed_book"),
         lost=_lost(generated),
+    )
+
+
+def _counted(frame: pl.DataFrame) -> pl.DataFrame:
+    """With samples counted from each condition's first: what is asked again is the next one."""
+    of = [*BENCH, "condition", *SPOT, "problem"]
+    return frame.with_columns(
+        pl.col("sample").fill_null(0).rank("dense").over(of).cast(pl.Int64) - 1
     )
 
 

@@ -29,6 +29,7 @@ from misled.judged import (
     ITEM,
     PAIR,
     SELF,
+    UNASKED,
     Columns,
     Docket,
     answered,
@@ -162,10 +163,8 @@ def own(docket: Docket) -> Iterator[Entry]:
     if docket.own.is_empty():
         return
     external = docket.plain.drop("label", "matched", "verified", "labelled_by", "length")
-    on = [*BENCH[:-1], *ITEM]
-    frame = docket.own.join(external, on=on, how="left").with_columns(
-        pl.col("shown").fill_null(""), pl.col(*PAIR, *AGAIN).fill_null(-1)
-    )
+    frame = docket.own.join(external, on=[*BENCH, *ITEM], how="left")
+    frame = frame.with_columns(pl.col(*PAIR, *AGAIN).fill_null(UNASKED))
     for piece in benches(frame, BENCH, (*COLUMNS, *SELF)):
         c, lost = piece.columns, _lost(docket, piece.keys)
         conditions = [name for name in (*PAIR, *SELF) if (c[name] >= 0).any()]
