@@ -1,0 +1,77 @@
+"""Carry a plan out, publish it, and say what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from misled.cli import INTERRUPTED
+from misled.cli.output import progress, say, show, write_json
+
+if TYPE_CHECKING:
+    from misled.judge_plans import JudgePlan
+    from misled.plans import Plan
+    from misled.publishing import Published
+    from misled.session import Session
+    from misled.settings import Pace
+
+__all__ = ["carry_out", "start"]
+
+
+def start(
+    plan: Plan | JudgePlan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool
+) -> None:
+    """Carry a plan out or, dry, show what it would send; exit 1 where something was left out."""
+    from misled.session import default_directory, prepare
+
+    session = prepare(plan)
+    for note in session.notes:
+        say(f"misled: {note}")
+    for name, rejects in session.inputs.rejects.items():
+        for reject in rejects:
+            where = f"line {reject.line}" if reject.line > 0 else f"id {reject.id}"
+            say(f"misled: {name}, {where}: {reject.reason}; left out")
+    if dry_run:
+        from misled.rehearsal import first_prompts
+
+        say("misled: nothing is asked; the chains shown are the planted reasoner's")
+        _show_prompts(first_prompts(session), json=json)
+        return
+    _, failed = carry_out(session, run or default_directory(plan), pace, json=json)
+    if session.rejected or failed:
+        raise typer.Exit(1)
+
+
+def carry_out(
+    session: Session, directory: Path, pace: Pace, *, json: bool
+) -> tuple[Published, bool]:
+    """Ask, publish and print the main table; what was published, and whether requests failed."""
+    from misled.directory import execute
+    from misled.publishing import publish
+
+    with progress(str(directory)) as beat:
+        done, found = execute(session, directory, pace, beat)
+    published = publish(session, directory, found)
+    show(published, json=json)
+    if done.stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+    if done.stopped:
+        say(f"misled: {done.stopped}: {found.unfinished} of {session.size} are not finished")
+    return published, "failed" in found.rows["outcome"]
+
+
+def _show_prompts(records: list[dict[str, Any]], *, json: bool) -> None:
+    """The first prompt of every cell, as JSON Lines or as text."""
+    if json:
+        write_json(records)
+        return
+    for record in records:
+        messages = record.pop("messages", [])
+        prefill = record.pop("prefill", None)
+        print("--- " + "  ".join(f"{k}={v}" for k, v in record.items()))
+        for message in messages:
+            print(f"[{message['role']}]\n{message['content']}")
+        if prefill:
+            print(f"[assistant, prefilled {prefill['field']}]\n{prefill['text']}")
