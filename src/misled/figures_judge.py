@@ -23,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from msgspec.structs import replace
 
 from misled.controlled import PLAIN
 from misled.figures import Drawing
@@ -107,8 +108,10 @@ def figure(drawing: Drawing) -> Figure:
 def _flips(drawing: Drawing) -> Figure:
     """Figure 2: a panel a problem set, a row a judge, a dot a flip, a tick its floor."""
     looks = strokes(FLIPS, tuple(FLIPS))
-    made = _panels(drawing, "share of all answers", looks)
-    if any(e.metric.endswith(_FLOOR) and e.value is not None for e in drawing.entries):
+    floored = any(e.metric.endswith(_FLOOR) and e.value is not None for e in drawing.entries)
+    apart = "" if floored else " (no floor: nothing was asked twice)"
+    made = _panels(replace(drawing, title=drawing.title + apart), "share of all answers", looks)
+    if floored:
         tick = Line2D([], [], linestyle="", marker="|", markersize=7, color=GREY, mew=1.1,
                       label="floor: asked twice")  # fmt: skip
         _legend(made, drawing, looks, (tick,))
@@ -156,8 +159,10 @@ def _panels(drawing: Drawing, label: str, looks: Mapping[str, Stroke]) -> Figure
 
 def _prepare(axes: Axes, entries: Sequence[Entry], judges: Sequence[str]) -> None:
     """The frame that all panels share: a band a judge, shares from 0 on, a strip."""
-    left, right, ticks = extent([e for e in entries if not e.metric.endswith(_FLOOR)], [0.0])
-    if any(e.value is None and not e.metric.endswith(_FLOOR) for e in entries):
+    floors = [e.value for e in entries if e.metric.endswith(_FLOOR) and e.value is not None]
+    measured = [e for e in entries if not e.metric.endswith(_FLOOR)]
+    left, right, ticks = extent(measured, [0.0, *floors])
+    if any(e.value is None for e in measured):
         axes.add_patch(Rectangle((0, 0), STRIP, 1, transform=axes.transAxes, color="#eeeeee",
                                  linewidth=0, zorder=0))  # fmt: skip
     axes.set_xlim(left, right)

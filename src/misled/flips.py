@@ -195,6 +195,8 @@ def breakdowns(docket: Docket) -> Iterator[Entry]:
             continue
         for name, parts in (("closed_book", _by_knowledge), ("chain", _by_length)):
             for value, of in parts(c):
+                if not of.any():
+                    continue
                 mine = {column: values[of] for column, values in c.items()}
                 keys = piece.keys | {name: value}
                 yield from shifts("breakdowns", keys, *_verdicts(mine))
