@@ -15,6 +15,7 @@ Knows nothing about models or about what is right.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from hashlib import blake2b
 
@@ -78,12 +79,17 @@ class JudgePrompts(Record, frozen=True, dict=True):
 
 
 class Shown(Record, frozen=True):
-    """What a judge sees; without reasoning the condition `answer`. `own`: right after giving it."""
+    """What a judge sees; without reasoning the condition `answer`. `own`: right after giving it.
+
+    `known` is the generator's own chain, shown or not: the marks are made of it, so
+    that they are the same in both conditions.
+    """
 
     question: str
     answer: str
     reasoning: str | None = None
     own: bool = False
+    known: str = ""
 
 
 _MARK = re.compile(r"<text-([0-9a-f]{12})>")
@@ -112,13 +118,17 @@ def generate(prompts: JudgePrompts, question: str) -> tuple[Message, ...]:
 
 def judge(prompts: JudgePrompts, shown: Shown, criterion: str = "correct") -> tuple[Message, ...]:
     """Question, reasoning where it is shown, and answer, in one message (protocol B.1)."""
-    question, answer, *chain = _fenced(
-        shown.question, shown.answer, *([] if shown.reasoning is None else [shown.reasoning])
+    seen = shown.reasoning or ""
+    question, answer, chain = _fenced(
+        shown.question,
+        shown.answer,
+        seen,
+        made_of=[shown.question, shown.answer, shown.known or seen],
     )
     text = fill(
         prompts.judge,
         question=question,
-        chain=fill(prompts.chain, reasoning=chain[0]) if chain else "",
+        chain="" if shown.reasoning is None else fill(prompts.chain, reasoning=chain),
         answer=answer,
         ask=_ask(prompts, criterion, own=False),
     )
@@ -146,8 +156,11 @@ def outside(prompts: JudgePrompts, criterion: str) -> str:
     return fill(prompts.judge, chain="", ask=_ask(prompts, criterion, own=False))
 
 
-def _fenced(*texts: str) -> list[str]:
-    left, right = fence(texts)
+def _fenced(*texts: str, made_of: Sequence[str] = ()) -> list[str]:
+    """Each text between marks that none of them holds, made of some of them if that will do."""
+    left, right = fence([text for text in made_of or texts if text])
+    if any(left in text or right in text for text in texts):
+        left, right = fence(texts)
     return [f"{left}\n{text}\n{right}" for text in texts]
 
 

@@ -193,7 +193,8 @@ def _shown(
         words = judge_prompts.outside(prompts, criterion)
         if item.reasoning and fences.leak(words, item.reasoning, [question, answer]):
             raise ArithmeticError(f"the prompt without the chain of {unit.problem.id} holds it")
-        return judge_prompts.judge(prompts, Shown(question, answer), criterion), {}
+        shown = Shown(question, answer, known=item.reasoning or "")
+        return judge_prompts.judge(prompts, shown, criterion), {}
     chain, more = str(item.reasoning), {}
     if point.condition == "controlled":
         told = _intervened(unit, item, point, other)
@@ -201,7 +202,8 @@ def _shown(
             return told
         chain, more = told.text, {"inserted": told.inserted}
     more["length"] = len(chain)
-    return judge_prompts.judge(prompts, Shown(question, answer, chain), criterion), more
+    shown = Shown(question, answer, chain, known=str(item.reasoning))
+    return judge_prompts.judge(prompts, shown, criterion), more
 
 
 def _intervened(
