@@ -36,6 +36,7 @@ CAPTIONS = {
     "reliance": "How much accepting follows the chain, and how much the answer",
     "null_probes": "How often no answer at all is accepted",
     "verdicts": "Verdicts with the chain by those without, as shares of right and wrong answers",
+    "bounds_of_changes": "Worst-case bounds of what the chain changes",
     "bounds": "Worst-case bounds: what the metrics can be, whatever the unread verdicts were",
     "label_sensitivity": "Judges under the match's labels, the verifier's, and where they agree",
     **_JUDGES,
@@ -67,6 +68,7 @@ NOTES = {
     "breakdowns": f"Exploratory. {_TESTS}; the shares of flips and their floors stand there, too",
     "corrected": "TPR and FPR come from 40 % of the questions, all else from the other 60 %",
     "reliance": "Exploratory; on questions with a right and a wrong generation",
+    "bounds_of_changes": "Of all items that were answered in both conditions, each by itself",
     "bounds": "Of all items that were answered in both conditions, each metric by itself",
     "table7": "Chosen for balance: the accuracy is no estimate of the generator's",
     "table1": _JOINT,
@@ -97,6 +99,12 @@ _FLIPS = {
     "overcritical": ("overcritical", "right: accepted without the chain and rejected with it"),
     "unchanged": ("unchanged", "the same verdict both times"),
 }
+_CHANGES = {
+    "change_pass": ("change in pass", "accepted, minus the same in what it is set against"),
+    "change_alignment": ("change in alignment", "alignment, minus the same likewise"),
+    "change_tpr": ("change in TPR", "right answers accepted, minus the same likewise"),
+    "change_fpr": ("change in FPR", "wrong answers accepted, minus the same likewise"),
+}
 METRICS = {
     **_SHARES,
     "accuracy_no_answer_wrong": ("no answer as wrong", "accuracy with items without an answer"),
@@ -116,10 +124,7 @@ METRICS = {
             (f"{name}_floor", (f"{short}, floor", f"{words}, when asked twice")),
         )
     },
-    "change_pass": ("change in pass", "accepted, minus the same in what it is set against"),
-    "change_alignment": ("change in alignment", "alignment, minus the same likewise"),
-    "change_tpr": ("change in TPR", "right answers accepted, minus the same likewise"),
-    "change_fpr": ("change in FPR", "wrong answers accepted, minus the same likewise"),
+    **_CHANGES,
     "change_balanced_accuracy": ("change in BA", "half of the gains among right and among wrong"),
     "break_even": ("break-even", "the accuracy of a generator at which the chain changes nothing"),
     "needed": ("items needed", "for 80 % power at a change of the margin"),
@@ -140,7 +145,7 @@ METRICS = {
     "with_unreadable": ("unread with it", "no verdict could be read with the chain"),
     **{
         f"{name}_{end}": (f"{line[0]}, {word}", f"{line[1]}: at worst")
-        for name, line in _SHARES.items()
+        for name, line in (_SHARES | _CHANGES).items()
         for end, word in (("lower", "least"), ("upper", "most"))
     },
 }  # fmt: skip

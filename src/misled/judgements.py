@@ -39,7 +39,7 @@ from misled.judged import (
     read,
 )
 from misled.records import Entry, Estimate
-from misled.rulings import difference, entry, scores, shifts, uncertain
+from misled.rulings import difference, entry, scores, shifts, uncertain, uncertain_changes
 from misled.trials import Keys
 
 __all__ = ["entries", "family"]
@@ -153,9 +153,12 @@ def bounds(docket: Docket) -> Iterator[Entry]:
         if not asked or not (there & ~read(c, *asked)).any():
             continue
         items = c["label"][there] == 1, c["cluster"][there]
-        for name in asked:
-            said = c[name][there] == 1, read(c, name)[there]
-            yield from uncertain("bounds", piece.keys | {"condition": name}, said, items)
+        said = [(c[name][there] == 1, read(c, name)[there]) for name in asked]
+        for name, verdict in zip(asked, said, strict=True):
+            yield from uncertain("bounds", piece.keys | {"condition": name}, verdict, items)
+        if len(said) == len(PAIR):
+            keys = piece.keys | {"condition": PAIR[1], "against": PAIR[0]}
+            yield from uncertain_changes("bounds_of_changes", keys, (said[0], said[1]), items)
 
 
 def own(docket: Docket) -> Iterator[Entry]:

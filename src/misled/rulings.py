@@ -29,6 +29,7 @@ __all__ = [
     "scores",
     "shifts",
     "uncertain",
+    "uncertain_changes",
 ]
 
 STUDY = "judge"
@@ -126,6 +127,23 @@ def uncertain(
     for name, low, high in ends:
         yield entry(table, f"{name}_lower", keys, found[low][name])
         yield entry(table, f"{name}_upper", keys, found[high][name])
+
+
+def uncertain_changes(
+    table: str, keys: Keys, pair: tuple[tuple[Any, Any], tuple[Any, Any]], items: tuple[Any, Any]
+) -> Iterator[Entry]:
+    """Worst-case bounds of each change from the first to the second of `pair`, as `uncertain`."""
+    (was, was_known), (now, now_known) = pair
+    right, cluster = items
+    none = np.zeros_like(right)
+    for end, low, high in (("lower", ~none, none), ("upper", none, ~none)):
+        aimed = right if end == "lower" else ~right
+        plain = np.where(was_known, was, low), np.where(now_known, now, high)
+        judged = np.where(was_known, was, aimed), np.where(now_known, now, ~aimed)
+        found = judging.changes(*plain, right, cluster)
+        found["change_alignment"] = judging.changes(*judged, right, cluster)["change_alignment"]
+        for name, change in found.items():
+            yield entry(table, f"{name}_{end}", keys, change.estimate)
 
 
 def but(keys: Keys, *names: str) -> Keys:
