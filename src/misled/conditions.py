@@ -61,8 +61,8 @@ def conditions(plan: Plan, cell: Cell) -> Iterator[Condition]:
     """Every condition of a cell; a perturbation without degrees stands once.
 
     The contrast `prefix_as_text` is one more method where there is `prefix`: it
-    has its own gate's mode, trials and controls. Ways that there are not (a
-    filter in a channel without a place for one) are left out.
+    has its own gate's mode, trials and controls, of intact chains. Ways that there
+    are not (a filter in a channel without a place for one) are left out.
     """
     methods = list(cell.methods)
     if AS_TEXT in plan.contrasts and "prefix" in methods:
@@ -70,7 +70,7 @@ def conditions(plan: Plan, cell: Cell) -> Iterator[Condition]:
     axes = (cell.perturbations, cell.structures, cell.channels, methods)
     for perturbation, structure, channel, method in product(*axes):
         way = Way(method, cell.attribution or plan.attribution, channel)
-        if way.impossible:
+        if way.impossible or (method == AS_TEXT and structure != "intact"):
             continue
         for d_t in cell.digits if perturbation == "digits" else (None,):
             yield Condition(

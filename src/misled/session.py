@@ -74,11 +74,18 @@ class Session(Record, frozen=True):
     @property
     def notes(self) -> list[str]:
         """What a reader of the numbers has to know of the settings, one sentence each."""
-        return [
-            f"{name} does not heed {', '.join(unheeded)}; the provider's default was used"
-            for name, model in self.study.models.items()
-            if (unheeded := model.capabilities.unheeded(sampling(self.plan, name)))
-        ]
+        found: list[str] = []
+        for name, model in self.study.models.items():
+            asked, can = sampling(self.plan, name), model.capabilities
+            if unheeded := can.unheeded(asked):
+                found.append(
+                    f"{name} does not heed {', '.join(unheeded)}; the provider's default was used"
+                )
+            if can.max_tokens is not None and asked.max_tokens is None:
+                found.append(
+                    f"{name} needs a limit and the plan has none: {can.max_tokens:,} tokens a reply"
+                )
+        return found
 
     @property
     def rejected(self) -> int:
