@@ -115,6 +115,10 @@ def kill_soon(process: subprocess.Popen[bytes], log: Path, number: int, pause: f
     time.sleep(pause)
     process.kill()
     process.wait()
+    size = -1
+    while size != log.stat().st_size:  # what it had sent still arrives
+        size = log.stat().st_size
+        time.sleep(0.05)
 
 
 def torment(place: Path, url: str, log: Path, given: argparse.Namespace) -> None:

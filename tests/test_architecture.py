@@ -18,7 +18,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Reading order is dependency order; a folder counts as one layer.
 ORDER = """
-errors draws records row tokens numbers numerals values
+errors draws records row cache tokens numbers numerals values
 words prose facts hub problems sentences roles chains logs
 refusals remarks statements claims answers results
 perturbations asides structures interventions fences templates prompts

@@ -1,6 +1,7 @@
 """The child process in which llama.cpp serves one model on loopback.
 
-    standard input   {"path": "model.gguf", "key": "..."}, then open until the end
+    standard input   {"path": "model.gguf", "key": "..."}, then open until the end; a
+                     bench also says "slots" and "cache" (MiB)
     standard output  {"address": "http://127.0.0.1:40401"} or {"error": "..."}
 
 A process of its own, since llama.cpp writes to standard output as it likes,
@@ -35,7 +36,7 @@ def main() -> None:
     os.dup2(void, 2)
     settings = json.loads(sys.stdin.readline())
     try:
-        server = _server(settings["path"], settings["key"])
+        server = _server(**settings)
     except (ImportError, RuntimeError) as error:
         told = {"error": str(error)}
     else:
@@ -45,7 +46,7 @@ def main() -> None:
     os._exit(0)  # destroying the server would wait for what it generates
 
 
-def _server(path: str, key: str) -> Any:
+def _server(path: str, key: str, slots: int = 1, cache: int = CACHE_MIB) -> Any:
     import xllamacpp  # noqa: PLC0415 - only here, with standard output out of its reach
 
     params = xllamacpp.CommonParams()
@@ -53,9 +54,9 @@ def _server(path: str, key: str) -> Any:
     params.model_alias = {Path(path).name}  # replies are kept: no directory of ours
     params.api_keys = [key]
     params.ui = params.endpoint_slots = False
-    params.n_ctx, params.n_predict, params.n_parallel = CONTEXT, REPLY, 1
+    params.n_ctx, params.n_predict, params.n_parallel = CONTEXT, REPLY, slots
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    params.cache_ram_mib = CACHE_MIB
+    params.cache_ram_mib = cache
     params.fit_params = False
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
     return xllamacpp.Server(params)
