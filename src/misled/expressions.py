@@ -105,22 +105,15 @@ def tidy(text: str) -> str:
     """The formula without units, currency, spacing and `x =`, in one spelling; "" if too long."""
     if len(text) > _LONGEST:
         return ""
-    text = (
-        _DELIMITERS.sub(" ", _MONEY.sub("", text.translate(_GLYPHS)))
-        .strip()
-        .rstrip(".。")
-        .strip("*` ")
-    )
+    text = re.sub(r"\s+", " ", text)
+    text = _DELIMITERS.sub(" ", _MONEY.sub("", text.translate(_GLYPHS)))
+    text = text.strip().rstrip(".。").strip("*` ")
     text = _ROOT.sub(lambda m: rf"\sqrt{{{m[1] or m[2]}}}", text)
     text = _GROUPED.sub(lambda m: re.sub(r"\D", "", m[0]), text)
     text = _DEGREES.sub("", _SPACING.sub(" ", _FRACTION.sub(r"\\frac", text))).strip()
-    text = (
-        _LIST_WORD.sub(", ", text)
-        if " or " in text or " and " in text or "{or" in text or "{and" in text
-        else text
-    )
+    text = _LIST_WORD.sub(", ", text)
     text = _ONE_LETTER_UNIT.sub("", _UNIT.sub("", text))
-    text = _WORDS.sub(r"\1", _ASSIGNED.sub("", text, count=1))
+    text = _WORDS.sub(r"\1", _ASSIGNED.sub("", text))
     text = _BARE_FRACTION.sub(
         lambda m: r"\frac{{{}}}{{{}}}".format(*filter(None, m.groups())), text
     )

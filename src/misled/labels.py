@@ -47,8 +47,8 @@ _SHORT = 40  # code points of what can be a formula and no sentence
 _LONGEST = 400  # code points of an answer that is given without a mark
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE = re.compile(
-    r"(?:(?:(?:the|my|our|a)\s+)?(?:(?:final|correct"
-    r"|short)\s+)*answer(?:\s+to\s[^.:\n]{0,80}?)?(?:\s+is|\s+would\s+be|\s*[*_]*\s*[:=])"
+    r"(?:(?:(?:the|my|our|a)\s{1,3})?(?:(?:final|correct|short)\s{1,3}){0,3}answer"
+    r"(?:\s{1,3}to\s[^.:\n]{0,80}?)?(?:\s{1,3}is|\s{1,3}would\s{1,3}be|\s{0,3}[*_]{0,4}\s{0,3}[:=])"
     r"|####|(?:答案|最终答案)(?:是|为|[:：]))[\s*_:：]*",
     re.IGNORECASE,
 )

@@ -71,8 +71,8 @@ _QUOTED = re.compile(
 )
 _STOP = re.compile(r"[.!?\n。！？]")
 _JOINT = (
-    r"[\"'”)]{0,2}\s*(?:,?\s*\b(?:or|and|nor|vs\.?|versus|oder|ou|o|y|und|et)\b|[/|])"
-    r"\s*[(\"'“]{0,2}"
+    r"[\"'”)]{0,2}\s{0,3}(?:,?\s{0,3}\b(?:or|and|nor|vs\.?|versus|oder|ou|o|y|und|et)\b|[/|])"
+    r"\s{0,3}[(\"'“]{0,2}"
 )
 _SYMBOLS: dict[str, Side] = {
     "✅": "accept",
