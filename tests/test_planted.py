@@ -18,10 +18,11 @@ from scipy.stats import binom
 
 from misled import answers, chains, prompts
 from misled.draws import Draws
-from misled.engines import planted_chain, planted_profile
-from misled.engines.planted import Planted, _confused, _replaced
+from misled.engines import planted_chain, planted_profile, planted_slips
+from misled.engines.planted import Planted
 from misled.engines.planted_chain import Task, alone, confused, recovering
 from misled.engines.planted_profile import PROFILES, Solver, load, truth
+from misled.engines.planted_slips import confusing, replaced
 from misled.errors import UserError
 from misled.metrics import classify, grade
 from misled.perturbations import PERTURBATIONS, result_of
@@ -122,7 +123,7 @@ def adopting(**rates: list[float]) -> str:
     return "[solver]\n[solver.adopt]\n" + "\n".join(lines)
 
 
-@pytest.mark.parametrize("module", [planted_chain, planted_profile])
+@pytest.mark.parametrize("module", [planted_chain, planted_profile, planted_slips])
 def test_the_examples_of_the_docstrings_hold(module: ModuleType) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -421,8 +422,8 @@ def test_confused_values_grade_as_confused_at_every_d_t() -> None:
         for d_t in range(1, len(w) + 1):
             for seed in range(40):
                 draws = Draws(w, d_t, seed)
-                changed = _replaced(w, d_t, draws)
-                value = _confused(w, changed, d_t, draws)
+                changed = replaced(w, d_t, draws)
+                value = confusing(w, changed, d_t, draws)
                 assert classify(value, w, changed).outcome == "confused"
 
 
@@ -430,7 +431,7 @@ def test_confused_values_grade_as_confused_at_every_d_t() -> None:
 def test_confused_values_differ_in_length_from_both_where_those_differ(seen: str) -> None:
     for w in ("8", "5674"):
         for seed in range(40):
-            value = _confused(w, seen, 1, Draws(seed))
+            value = confusing(w, seen, 1, Draws(seed))
             assert value != seen
             assert classify(value, w, seen).outcome == "confused"
 
@@ -498,7 +499,7 @@ ADOPT = adopting()
     [
         ("[solver", "no TOML"),
         ("", r"the table \[solver\] is missing"),
-        ("solver = 3", r"the table \[solver\] is missing"),
+        ("solver = 3", r"solver is no table; write \[solver\]"),
         ("[sover]\n" + ADOPT, "unknown table 'sover'; did you mean 'solver'"),
         ("[solver]\ngate = 1", r"\[solver.adopt\] needs baseline, uncertainty"),
         (

@@ -176,7 +176,7 @@ def _local(_session: Session, _pace: Pace) -> Engine:
 def _planted(session: Session, _pace: Pace) -> Engine:
     from misled.engines.planted import Planted
 
-    return Planted(session.inputs.prompts)
+    return Planted(session.inputs.prompts, judging=session.inputs.judging)
 
 
 # The engines by provider, each imported when it is used; every other provider is a server.

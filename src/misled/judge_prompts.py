@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -29,8 +29,12 @@ from misled.records import Message, Record
 from misled.templates import check_holes, fill, parts, words
 
 __all__ = [
+    "Asked",
+    "Checked",
     "JudgePrompts",
     "Shown",
+    "asked",
+    "checked",
     "generate",
     "judge",
     "load",
@@ -90,6 +94,21 @@ class Shown(Record, frozen=True):
     reasoning: str | None = None
     own: bool = False
     known: str = ""
+
+
+class Asked(Record, frozen=True):
+    """What a verdict is asked on, and by which criterion."""
+
+    shown: Shown
+    criterion: str
+
+
+class Checked(Record, frozen=True):
+    """What a verifier is asked."""
+
+    question: str
+    golds: tuple[str, ...]
+    answer: str
 
 
 _MARK = re.compile(r"<text-([0-9a-f]{12})>")
@@ -164,25 +183,70 @@ def _fenced(*texts: str, made_of: Sequence[str] = ()) -> list[str]:
     return [f"{left}\n{text}\n{right}" for text in texts]
 
 
-def read(prompts: JudgePrompts, messages: tuple[Message, ...]) -> Shown | None:
-    """What `judge` or `own` shows, told from its texts; None where neither made `messages`.
+# --- reading back ----------------------------------------------------------------------------
+
+
+def read(prompts: JudgePrompts, messages: tuple[Message, ...]) -> Asked | None:
+    """What `judge` or `own` asks, told from its texts; None where neither made `messages`.
 
     Of a model's own turn the whole is the answer.
     """
     last = messages[-1].content if messages else ""
-    asked = {_ask(prompts, c, own=own): own for c in CRITERIA for own in (False, True)}
-    if len(messages) == 3 and asked.get(last) is True:
-        head, _, tail = parts(prompts.generate, ("question",))
-        question = messages[0].content.removeprefix(head).removesuffix(tail)
-        return Shown(question, messages[1].content, own=True)
-    ask = next((text for text, own in asked.items() if not own and last.endswith(text)), None)
-    if len(messages) != 1 or ask is None or (mark := _MARK.search(last)) is None:
+    if len(messages) == 3:
+        question = asked(prompts, messages[:1])
+        criterion = _asks(prompts).get((last, True))
+        if question is None or criterion is None:
+            return None
+        return Asked(Shown(question, messages[1].content, own=True), criterion)
+    if len(messages) != 1:
+        return None
+    for (ask, own), criterion in _asks(prompts).items():
+        for chain in () if own or ask not in last else (prompts.chain, ""):
+            template = fill(prompts.judge, chain=chain, ask=ask)
+            texts = _unfenced(template, ("question", "reasoning", "answer"), last)
+            if texts is not None:
+                shown = Shown(texts["question"], texts["answer"], texts.get("reasoning"))
+                return Asked(shown, criterion)
+    return None
+
+
+def checked(prompts: JudgePrompts, messages: tuple[Message, ...]) -> Checked | None:
+    """What `verify` asks, told from its text; None where it did not make `messages`."""
+    if len(messages) != 1:
+        return None
+    texts = _unfenced(prompts.verify, ("question", "golds", "answer"), messages[0].content)
+    if texts is None:
+        return None
+    return Checked(texts["question"], tuple(texts["golds"].split("\n")), texts["answer"])
+
+
+def asked(prompts: JudgePrompts, messages: tuple[Message, ...]) -> str | None:
+    """The question that `generate` puts; None where it did not make `messages`."""
+    head, _, tail = parts(prompts.generate, ("question",))
+    text = messages[0].content if len(messages) == 1 else ""
+    question = text[len(head) : len(text) - len(tail)]
+    return question if f"{head}{question}{tail}" == text else None
+
+
+def _unfenced(template: str, names: Sequence[str], text: str) -> dict[str, str] | None:
+    """What stands between the marks of `text`, if `template` was filled with fenced texts."""
+    mark = _MARK.search(text)
+    if mark is None:
         return None
     left, right = f"<text-{mark[1]}>\n", f"\n</text-{mark[1]}>"
-    texts = [piece.partition(right)[0] for piece in last.split(left)[1:]]
-    if len(texts) not in {2, 3}:
+    inner = [piece.partition(right)[0] for piece in text.split(left)[1:]]
+    holes = parts(template, names)[1::2]
+    if len(inner) != len(holes):
         return None
-    return Shown(texts[0], texts[-1], texts[1] if len(texts) == 3 else None)
+    texts = dict(zip(holes, inner, strict=True))
+    fenced = {name: f"{left}{said}{right}" for name, said in texts.items()}
+    return texts if fill(template, **fenced) == text else None
+
+
+@lru_cache(maxsize=16)
+def _asks(prompts: JudgePrompts) -> dict[tuple[str, bool], str]:
+    """The criterion of each question for a verdict, of another's answer and of its own."""
+    return {(_ask(prompts, c, own=own), own): c for c in CRITERIA for own in (False, True)}
 
 
 def _ask(prompts: JudgePrompts, criterion: str, *, own: bool) -> str:

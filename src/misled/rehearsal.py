@@ -100,7 +100,7 @@ def estimate(session: Session, reply_tokens: int | None = None) -> list[dict[str
 
 
 def _planted(session: Session) -> Planted:
-    return Planted(session.inputs.prompts, {PROFILE: SOLVER})
+    return Planted(session.inputs.prompts, {PROFILE: SOLVER}, session.inputs.judging)
 
 
 def _bill(

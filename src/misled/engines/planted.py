@@ -7,9 +7,10 @@ method it is, the wording of the filter and the output prefix tell; how many
 digits were tampered with, the planted reasoner finds out by solving the question
 and comparing the result that the chain states. What it then does is drawn from
 its profile (`planted_profile`), and written out like a reasoning model's reply
-(`planted_chain`). Draws are hashes of the profile's contents and the request,
-so a reply is a function of both. A text that it cannot classify is a Failure:
-it never guesses.
+(`planted_chain`). In the second study it answers (`planted_facts`) and judges
+(`planted_judge`, `planted_verdicts`). Draws are hashes of the profile's contents
+and the request, so a reply is a function of both. A text that it cannot classify
+is a Failure: it never guesses.
 
 Knows nothing about runs, rows or what its replies are graded.
 """
@@ -17,12 +18,14 @@ Knows nothing about runs, rows or what its replies are graded.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
+from typing import TypeAlias
 
 import msgspec
 
+from misled import judge_prompts
 from misled import prompts as words
 from misled.draws import Draws
-from misled.engines import Feed, planted_profile
+from misled.engines import Feed, planted_facts, planted_judge, planted_profile
 from misled.engines.planted_chain import (
     adopting,
     alone,
@@ -32,31 +35,46 @@ from misled.engines.planted_chain import (
     stopping,
     strolling,
 )
+from misled.engines.planted_facts import known
+from misled.engines.planted_judge import Judge
 from misled.engines.planted_profile import Solver
 from misled.engines.planted_reader import Reading, lacking, reading
+from misled.engines.planted_slips import confusing, distance, erring, own
+from misled.engines.planted_verdicts import judged, verified
 from misled.engines.planted_ways import Exercise
 from misled.errors import UserError
+from misled.judge_prompts import Checked, JudgePrompts
 from misled.prompts import Prompts
 from misled.records import Answer, Failure, Request, Response, Usage
 
 __all__ = ["Planted"]
 
+Said: TypeAlias = tuple[str | None, str] | str  # reasoning and answer, or why there is none
+
 BATCH = 512
 SECONDS = 0.3  # before the first token
 TOKENS_PER_SECOND = 80
+PERFECT = Judge(tpr={"answer": 1.0}, fpr={"answer": 0.0})
+UNKNOWN = "judges sums, products, bundled word problems and facts; this question is none"
 
 
 class Planted:
-    """An engine for `planted/<profile>` models; `prompts` are the words it can read.
+    """An engine for `planted/<profile>` models, which reads the words of `prompts` and `judging`.
 
-    `solvers` are profiles of its own, by name; all others are loaded.
+    `solvers` are profiles of its own, by name, that judge without error; all
+    others are loaded.
     """
 
     def __init__(
-        self, prompts: Prompts | None = None, solvers: Mapping[str, Solver] | None = None
+        self,
+        prompts: Prompts | None = None,
+        solvers: Mapping[str, Solver] | None = None,
+        judging: JudgePrompts | None = None,
     ) -> None:
         self._prompts = prompts or words.load(None)
+        self._judging = judging or judge_prompts.load(None)
         self._solvers = dict(solvers or {})
+        self._judges: dict[str, Judge | None] = dict.fromkeys(self._solvers, PERFECT)
 
     async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
         """Every request that `feed` gives, each once, with its reply."""
@@ -67,56 +85,82 @@ class Planted:
     def reply(self, request: Request) -> Answer:
         """The reply to `request`: a function of it and of the profile's contents."""
         try:
-            solver = self._solver(request.model)
+            solver, judge = self._profile(request.model)
         except UserError as error:
             return Failure("not_found", str(error), fatal=True)
-        read = reading(self._prompts, request)
-        if isinstance(read, str):
-            return Failure("unclassified", f"planted/{request.model} {read}", fatal=True)
-        # The name is left out: a profile behaves the same wherever its file lies.
-        draws = Draws(solver.hash, msgspec.structs.replace(request, model="", lane="").key)
-        reasoning, answer = _behave(solver, read, draws)
-        return _response(request, reasoning, answer)
+        said = None if request.prefill else self._judged(request, solver, judge)
+        if said is None:
+            read = reading(self._prompts, request)
+            said = read if isinstance(read, str) else _behave(solver, read, _luck(solver, request))
+        if isinstance(said, str):
+            return Failure("unclassified", f"planted/{request.model} {said}", fatal=True)
+        return _response(request, *said)
 
-    def _solver(self, name: str) -> Solver:
+    def _judged(self, request: Request, solver: Solver, judge: Judge | None) -> Said | None:
+        """Reasoning and answer to a text of the second study; None if it is none."""
+        messages = request.messages
+        question = judge_prompts.asked(self._judging, messages)
+        if question is not None and (task := known(question)) is not None:
+            return planted_facts.reply(solver, question, task, _luck(solver, request))
+        asked = judge_prompts.read(self._judging, messages) or judge_prompts.checked(
+            self._judging, messages
+        )
+        if asked is None:
+            return None
+        if judge is None:
+            return "has no table [judge] to judge by"
+        draws = _luck(judge, request)
+        if isinstance(asked, Checked):
+            return None, verified(judge, asked, draws)
+        said = judged(judge, asked, self._judging.verdicts(asked.criterion), draws)
+        return UNKNOWN if said is None else (None, said)
+
+    def _profile(self, name: str) -> tuple[Solver, Judge | None]:
         if name not in self._solvers:
-            self._solvers[name] = planted_profile.load(name)
-        return self._solvers[name]
+            judge = planted_judge.load_judge(name)
+            self._solvers[name], self._judges[name] = planted_profile.load(name), judge
+        return self._solvers[name], self._judges[name]
 
 
 # --- behaving --------------------------------------------------------------------------------
+
+
+def _luck(profile: Solver | Judge, request: Request) -> Draws:
+    """The request's own draws; without its model's name, since that may be a file's."""
+    return Draws(profile.hash, msgspec.structs.replace(request, model="", lane="").key)
 
 
 def _behave(solver: Solver, read: Reading, draws: Draws) -> tuple[str, str]:
     """Reasoning and answer, as `solver` draws them."""
     if read.task is None:
         return _replaying(solver, read, draws)
-    own = _own(solver, read.question, str(read.task.result))
+    result = str(read.task.result)
+    value = own(solver, read.question, result, lambda luck: erring(solver, result, luck))
     shared = solver.rho > 0 and draws.unit() < solver.rho
     if read.way is not None or read.replay is not None:
         u = (Draws(solver.hash, read.question, "shared") if shared else draws).unit()
-        return _handed(solver, read, read.task, (own, u), draws)
+        return _handed(solver, read, read.task, (value, u), draws)
     if draws.unit() < solver.error:
-        own = _erring(solver, str(read.task.result), draws)
-    return alone(read.task, own, draws)
+        value = erring(solver, result, draws)
+    return alone(read.task, value, draws)
 
 
 def _handed(
     solver: Solver, read: Reading, task: Exercise, drawn: tuple[str, float], draws: Draws
 ) -> tuple[str, str]:
     """What it makes of a chain: its own value and a draw decide (order of `planted_profile`)."""
-    (own, u), result = drawn, str(task.result)
+    (value, u), result = drawn, str(task.result)
     seen = result if read.seen is None else read.seen
-    d_t = _distance(result, seen)
+    d_t = distance(result, seen)
     if (u := u - solver.stopping(read.replay)) < 0:
         return stopping(task, draws)
     if (u := u - solver.error) < 0:
-        return recovering(task, _erring(solver, result, draws), seen, draws)
+        return recovering(task, erring(solver, result, draws), seen, draws)
     if d_t and (u := u - solver.confuse) < 0:
-        return confused(task, _confused(result, seen, d_t, draws), seen, draws)
+        return confused(task, confusing(result, seen, d_t, draws), seen, draws)
     if u < _adoption(solver, read, d_t):
         return adopting(task, seen, draws)
-    return recovering(task, own, seen, draws)
+    return recovering(task, value, seen, draws)
 
 
 def _replaying(solver: Solver, read: Reading, draws: Draws) -> tuple[str, str]:
@@ -134,66 +178,15 @@ def _adoption(solver: Solver, read: Reading, d_t: int) -> float:
     return solver.adoption(read.way.method, d_t, channel=read.way.channel, lacks=lacks)
 
 
-def _own(solver: Solver, question: str, result: str) -> str:
-    """What the solver gets by itself: right for a share `gate` of all questions."""
-    if solver.gate == 1:
-        return result
-    able = Draws(solver.hash, question, "gate")
-    return result if able.unit() < solver.gate else _erring(solver, result, able)
-
-
-def _erring(solver: Solver, result: str, draws: Draws) -> str:
-    """`result` with as many wrong digits as `solver.wrong` draws."""
-    rest = draws.unit() * sum(solver.wrong)
-    wrong = 1
-    for weight in solver.wrong[:-1]:
-        if (rest := rest - weight) < 0:
-            break
-        wrong += 1
-    return _replaced(result, min(wrong, len(result)), draws)
-
-
-def _confused(result: str, seen: str, d_t: int, draws: Draws) -> str:
-    """A value of another length than w and w', or with more than `d_t` wrong digits."""
-    n = len(result)
-    if len(seen) == n > d_t and draws.below(2):
-        return _replaced(result, d_t + 1 + draws.below(min(3, n - d_t)), draws)
-    if n > 1 and len(seen) >= n and draws.below(2):
-        place = 1 + draws.below(n - 1)
-        return result[:place] + result[place + 1 :]
-    longer = result
-    while len(longer) <= max(n, len(seen)):
-        place = 1 + draws.below(len(longer))
-        longer = f"{longer[:place]}{draws.below(10)}{longer[place:]}"
-    return longer
-
-
-def _replaced(value: str, k: int, draws: Draws) -> str:
-    """`value` with exactly `k` digits replaced by others; the first never becomes 0."""
-    digits = list(value)
-    for place in draws.sample(range(len(digits)), k):
-        others = "123456789" if place == 0 else "0123456789"
-        digits[place] = draws.choice(others.replace(digits[place], ""))
-    return "".join(digits)
-
-
-def _distance(result: str, seen: str) -> int:
-    """D_T: the digits in which the two differ; a digit too many or too few counts as one."""
-    if len(result) != len(seen):
-        return 1
-    return sum(a != b for a, b in zip(result, seen, strict=True))
-
-
 # --- the reply -------------------------------------------------------------------------------
 
 
-def _response(request: Request, reasoning: str, answer: str) -> Response:
+def _response(request: Request, reasoning: str | None, answer: str) -> Response:
     """The reply in full, or cut at the token limit.
 
     After an output prefix all of it is content; after closed thinking it thinks no more.
     """
-    thought: str | None = reasoning
-    content, prefill = answer, request.prefill
+    thought, content, prefill = reasoning, answer, request.prefill
     if prefill is not None and prefill.field == "content":
         thought, content = None, f"{reasoning}\n\n{answer}" if answer else ""
     elif prefill is not None and prefill.closed:

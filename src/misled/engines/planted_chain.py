@@ -28,6 +28,7 @@ __all__ = [
     "confused",
     "echoing",
     "recovering",
+    "spelled",
     "stopping",
     "strolling",
 ]
@@ -101,6 +102,11 @@ def echoing(seen: str, draws: Draws) -> tuple[str, str]:
 def strolling(draws: Draws) -> tuple[str, str]:
     """What is made of a text that asks nothing and calculates nothing."""
     return "This is a description, and nothing is asked.", draws.choice(_STROLLS)
+
+
+def spelled(value: str, draws: Draws) -> str:
+    """A value in one of the number styles."""
+    return _hand(draws)[0](int(value))
 
 
 # --- the parts of a chain --------------------------------------------------------------------

@@ -20,7 +20,7 @@ Knows nothing about requests or texts.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from importlib.resources import files
@@ -34,13 +34,14 @@ from misled.errors import UserError, nearest
 from misled.prompts import AS_TEXT, CHANNELS, METHODS
 from misled.records import Record
 
-__all__ = ["PROFILES", "Solver", "load", "truth"]
+__all__ = ["PROFILES", "Share", "Solver", "known_keys", "load", "table", "truth"]
 
 _TABLES = {
     "channel": CHANNELS,
     "structure": ("reflection", "verification", "digression"),
     "replay": ("chain", "question", "text"),
 }
+KINDS = ("solver", "judge")
 PROFILES = ("credulous", "mixed", "oblivious", "vigilant")
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
@@ -184,21 +185,17 @@ def load(name: str) -> Solver:
         UserError: an unknown profile, a file that is none, an unknown key, or
             shares that do not fit.
     """
-    tables = tomllib.loads(_read(name))
-    for table in tables:
-        if table != "solver":
-            raise UserError(f"planted/{name}: {nearest('table', table, ['solver'])}")
-    given = tables.get("solver")
-    if not isinstance(given, dict):
+    given = table(name, "solver")
+    if given is None:
         raise UserError(f"planted/{name}: the table [solver] is missing")
-    _known(name, "key", given, Solver.__struct_fields__)
+    known_keys(name, "key", given, Solver.__struct_fields__)
     adopt = given.get("adopt", {})
     if not isinstance(adopt, dict) or set(METHODS) - set(adopt):
         raise UserError(f"planted/{name}: [solver.adopt] needs {', '.join(METHODS)}")
-    _known(name, "method", adopt, (*METHODS, AS_TEXT))
-    for table, keys in _TABLES.items():
-        if isinstance(given.get(table), dict):
-            _known(name, table, given[table], keys)
+    known_keys(name, "method", adopt, (*METHODS, AS_TEXT))
+    for inner, keys in _TABLES.items():
+        if isinstance(given.get(inner), dict):
+            known_keys(name, inner, given[inner], keys)
     try:
         solver = msgspec.convert(given, Solver)
     except msgspec.ValidationError as error:
@@ -207,7 +204,18 @@ def load(name: str) -> Solver:
     return solver
 
 
-def _known(name: str, what: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def table(name: str, which: str) -> dict[str, Any] | None:
+    """A table of a profile, None where it has none of that name; UserError where it is no table."""
+    tables = tomllib.loads(_read(name))
+    known_keys(name, "table", tables, KINDS)
+    given = tables.get(which)
+    if given is not None and not isinstance(given, dict):
+        raise UserError(f"planted/{name}: {which} is no table; write [{which}]")
+    return given
+
+
+def known_keys(name: str, what: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """UserError, with the nearest, where a key of `given` is none of `known`."""
     for key in given:
         if key not in known:
             raise UserError(f"planted/{name}: {nearest(what, key, known)}")

@@ -100,4 +100,4 @@ def _replayed(text: str) -> Reading | str:
         return Reading("", None, chain=text, seen=stated(text), replay="chain")
     if is_prose(text):
         return Reading("", None, chain=text, replay="text")
-    return "sees neither a sum, product or bundled word problem nor a filter of its prompts"
+    return "sees neither a sum, product, bundled word problem or fact nor a filter of its prompts"
