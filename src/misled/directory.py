@@ -77,7 +77,7 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         fix = f"{error.strerror}; choose another --run"
         raise UserError(f"cannot create {directory}: {fix}") from None
     path, ledger = directory / "misled.db", Ledger(session.experiment.row)
-    with lock(directory), contextlib.ExitStack() as stack:
+    with lock(directory), contextlib.closing(session), contextlib.ExitStack() as stack:
         store = stack.enter_context(Store(path))
         keep(store, session)
         replace_file(directory / "plan.toml", session.plan.toml.encode())
@@ -112,7 +112,10 @@ def _units(session: Session, done: set[int], *, kept: bool) -> Iterator[tuple[in
 def standing(session: Session, directory: Path) -> Standing:
     """What `directory` gives, graded again from its answers."""
     ledger = Ledger(session.experiment.row)
-    with Store(directory / "misled.db", read_only=True) as store:
+    with (
+        contextlib.closing(session),
+        Store(directory / "misled.db", read_only=True) as store,
+    ):
         unfinished = _gather(session, enumerate(session.units()), store.get, ledger)
     return Standing(ledger.frame(), unfinished)
 

@@ -87,6 +87,12 @@ class Session(Record, frozen=True):
                 )
         return found
 
+    def close(self) -> None:
+        """End the algebra system, where one was started; it starts anew when it is asked."""
+        algebra = getattr(self.study, "algebra", None)
+        if isinstance(algebra, Checker):
+            algebra.close()
+
     @property
     def rejected(self) -> int:
         """Items of problem files that could not be used."""
