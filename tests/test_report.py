@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import synthetic
-from misled import findings, report, sheets
+from misled import captions, findings, report, sheets
 from misled.cautions import cautions
 from misled.estimates import entries
 from misled.figures_effort import Exhibit, Side
@@ -188,6 +188,12 @@ def test_chains_that_are_each_models_own_need_no_column() -> None:
     sheet = sheets.sheet(found)
     assert sheet.constant["chains of"] == "each model itself"
     assert "chains of" not in sheet.heads
+
+
+def test_a_table_is_called_what_its_own_study_calls_it() -> None:
+    assert captions.caption("table1", "cpt").startswith("R_CPT on problems in words")
+    assert captions.caption("table1", "judge").startswith("Judges without and with the chain")
+    assert captions.note("table1", "cpt") == ""
 
 
 def warned(found: Sequence[Entry]) -> str:

@@ -11,14 +11,14 @@ from misled import captions_judge
 
 __all__ = [
     "ACROSS",
-    "CAPTIONS",
     "KEYS",
     "METRICS",
-    "NOTES",
     "SIGNED",
     "SIZES",
     "TESTING",
+    "caption",
     "label",
+    "note",
 ]
 
 CAPTIONS = {
@@ -186,10 +186,23 @@ SIZES = (  # shown with one decimal
     *captions_judge.SIZES,
 )
 
-CAPTIONS |= captions_judge.CAPTIONS
-NOTES |= captions_judge.NOTES
+# A table of this name may be of either study.
+_OF_STUDY = {
+    "cpt": (CAPTIONS, NOTES),
+    "judge": (CAPTIONS | captions_judge.CAPTIONS, NOTES | captions_judge.NOTES),
+}
 KEYS |= captions_judge.KEYS
 METRICS |= captions_judge.METRICS
+
+
+def caption(table: str, study: str) -> str:
+    """What a study's table or figure is called."""
+    return _OF_STUDY[study][0].get(table, table)
+
+
+def note(table: str, study: str) -> str:
+    """What a reader must know of a study's table; often nothing."""
+    return _OF_STUDY[study][1].get(table, "")
 
 
 def label(metric: str) -> str:

@@ -39,6 +39,9 @@ CAPTIONS = {
     "bounds_of_changes": "Worst-case bounds of what the chain changes",
     "bounds": "Worst-case bounds: what the metrics can be, whatever the unread verdicts were",
     "label_sensitivity": "Judges under the match's labels, the verifier's, and where they agree",
+    "figure2": "What became of the verdicts when the chain was shown",
+    "figure3": "Accepting by what stands in the chain",
+    "figure4": "Questions that each judge answers by itself",
     **_JUDGES,
     **{f"{name}_detection": words.replace(", as joint shares", _DETECTION)
        for name, words in _JUDGES.items()},

@@ -291,10 +291,10 @@ def _plates(run: ReportInput) -> Iterator[_Plate]:
     for drawing in sorted(found, key=lambda drawing: titles.index(drawing.title)):
         axis = "target" if drawing.table.startswith("figure4") else "set"
         image = figures.render(drawing, "svg")
-        yield _plate(drawing, captions.CAPTIONS[drawing.table], image, axis)
+        yield _plate(drawing, captions.caption(drawing.table, "cpt"), image, axis)
     for panels in run.panels or figures_effort.drawings(run.entries):
         image = figures_effort.render(panels, "svg")
-        yield _plate(panels, captions.CAPTIONS["figure7"], image, "target")
+        yield _plate(panels, captions.caption("figure7", "cpt"), image, "target")
 
 
 def _plate(

@@ -21,14 +21,14 @@ from msgspec.structs import replace
 
 from misled.captions import (
     ACROSS,
-    CAPTIONS,
     KEYS,
     METRICS,
-    NOTES,
     SIGNED,
     SIZES,
     TESTING,
+    caption,
     label,
+    note,
 )
 from misled.errors import StoreError
 from misled.records import OUTCOMES, Entry, Record
@@ -115,7 +115,7 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     a row shares one; `n_of` names a metric whose n stands for its row.
     """
     chosen = [e for e in entries if "/" not in e.metric]
-    table = chosen[0].table if chosen else ""
+    table, study = (chosen[0].table, chosen[0].study) if chosen else ("", "cpt")
     if table == "families":
         chosen = [replace(e, metric="estimate", keys=_but_implied(e.keys)) for e in chosen]
     across = _across(table, chosen)
@@ -148,12 +148,12 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
         lines.append(Line(keys, (*n, *numbers), _left_out(row.values())))
     reasons = {e.method for e in chosen if e.method.startswith("unsupported")}
     return Sheet(
-        caption=CAPTIONS.get(table, table),
+        caption=caption(table, study),
         constant={KEYS.get(name, name): value for name, value in constant.items()},
         heads=tuple(KEYS.get(name, name) for name in heads),
         columns=(*(["n"] if counted else []), *_heads(columns, across)),
         lines=tuple(lines),
-        notes=(*([NOTES[table]] if table in NOTES else []), *sorted(reasons)),
+        notes=(*filter(None, [note(table, study)]), *sorted(reasons)),
     )
 
 
