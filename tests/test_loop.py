@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -295,3 +297,30 @@ def test_what_was_answered_before_a_cancellation_is_kept(tmp_path: Path, after: 
         pass
 
     asyncio.run(cancelled())
+
+
+def test_an_engine_may_answer_a_day_later_from_another_process(tmp_path: Path) -> None:
+    """Each process sends what is due and ends; nothing is sent twice, and the rows are the same."""
+    code = (
+        "import sys; from pathlib import Path; import toys, test_loop\n"
+        "place = Path(sys.argv[1])\n"
+        "_, rows = test_loop.drive(place / 'run.db', toys.Overnight(place), units=30, window=64)\n"
+        "print(len(rows))\n"
+    )
+    finished = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent,
+        )
+        finished.append(int(done.stdout))
+        sent = toys.night(tmp_path)
+    assert finished == [0, 0, 30]
+    assert sent == 30 * 4 + 1
+    assert len(list(tmp_path.glob("*.in"))) == 2
+    _, rows = drive(tmp_path / "run.db", toys.Pool(1), units=30)
+    _, fresh = drive(tmp_path / "fresh.db", toys.Pool(1), units=30)
+    assert rows == fresh

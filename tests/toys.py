@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
+from pathlib import Path
+
+import msgspec
 
 from misled.draws import Draws
 from misled.engines import Feed
@@ -94,3 +97,49 @@ class Batches:
                 for request in reversed(file):
                     self.asked[request.key] += 1
                     yield request, reply(request)
+
+
+class Overnight:
+    """Sends what is due to a provider that answers a day later, and ends; a later process asks.
+
+    The provider is a directory: a file of requests is answered by a file of answers. What
+    was sent is known by its key, so that a second process fetches and does not send again.
+    """
+
+    def __init__(self, provider: Path) -> None:
+        self.provider = provider
+
+    async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer], None]:
+        answers = self._answers()
+        held: list[Request] = []
+        while taken := await feed.take(500, len(held)):
+            for request in taken:
+                if request.key in answers:
+                    yield request, answers[request.key]
+                else:
+                    held.append(request)
+        self._send(held)
+
+    def _answers(self) -> dict[str, Response]:
+        found: dict[str, Response] = {}
+        for path in self.provider.glob("*.out"):
+            found |= msgspec.json.decode(path.read_bytes(), type=dict[str, Response])
+        return found
+
+    def _send(self, requests: list[Request]) -> None:
+        files = sorted(self.provider.glob("*.in"))
+        sent = {key for path in files for key in msgspec.json.decode(path.read_bytes())}
+        new = {request.key: request for request in requests if request.key not in sent}
+        if new:
+            (self.provider / f"{len(files):03}.in").write_bytes(msgspec.json.encode(new))
+
+
+def night(provider: Path) -> int:
+    """The provider answers all files that it has; how many requests they hold."""
+    count = 0
+    for path in provider.glob("*.in"):
+        requests = msgspec.json.decode(path.read_bytes(), type=dict[str, Request])
+        answers = {key: reply(request) for key, request in requests.items()}
+        path.with_suffix(".out").write_bytes(msgspec.json.encode(answers))
+        count += len(requests)
+    return count
