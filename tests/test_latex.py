@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,21 +95,3 @@ def test_any_text_is_set_as_it_stands(text: str) -> None:
     left = re.sub(r"\\(?:[a-z]+{}|[{}$&#%_])", "", made)
     assert not set(left) & set("\\{}$&#%_^")
     assert all(ord(sign) < 0x100 for sign in made)
-
-
-def test_it_compiles(tmp_path: Path) -> None:
-    if shutil.which("pdflatex") is None:
-        pytest.skip("pdflatex is not installed")
-    found = run(targets=(HOSTILE, "b"), structures=("intact", "insert"))
-    names = dict.fromkeys(e.table for e in found)
-    for name in names:
-        sheet = sheets.sheet([e for e in found if e.table == name])
-        (tmp_path / f"{name}.tex").write_text(latex.latex(sheet, name), encoding="utf-8")
-    body = "\n".join(rf"\input{{{name}}}" for name in names)
-    packages = r"\usepackage[T1]{fontenc}\usepackage{booktabs,longtable,textcomp}"
-    whole = rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}"
-    (tmp_path / "whole.tex").write_text(whole, encoding="utf-8")
-    subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "whole.tex"],
-        cwd=tmp_path, check=True, capture_output=True,
-    )  # fmt: skip
