@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from misled.plans import parse, read
+from misled.judge_plans import CONDITIONS, JudgePlan
+from misled.plans import parse, read, study
 from misled.rehearsal import estimate, first_prompts
 from misled.session import Session, prepare
 
@@ -61,7 +62,38 @@ def test_a_problem_that_the_planted_reasoner_cannot_read_is_counted_all_the_same
     assert bill["requests"] == 4
 
 
-@pytest.mark.parametrize("plan", sorted(PLANS.glob("*.toml")), ids=lambda path: path.stem)
+def judges(**changes: Any) -> Session:
+    cell = {"problems": ["facts"], "conditions": ["answer", "reasoning"]}
+    whole = {"study": "judge", "judge": ["planted/mixed", "openai/gpt-4o"], "n": 3}
+    return prepare(study(whole | {"generator": ["planted/vigilant"], "cells": [cell]} | changes))
+
+
+def test_an_estimate_of_judges_counts_generations_once_and_verdicts_by_judge() -> None:
+    bills = {bill["model"]: bill["requests"] for bill in estimate(judges())}
+    assert bills == {"planted/vigilant": 3, "planted/mixed": 6, "openai/gpt-4o": 6}
+
+
+def test_the_first_prompts_of_judges_differ_by_condition() -> None:
+    shown = first_prompts(judges())
+    cells = [(record["arm"], record.get("judge"), record.get("condition")) for record in shown]
+    assert cells == [
+        ("generate", None, None),
+        ("judge", "planted/mixed", "answer"),
+        ("judge", "openai/gpt-4o", "answer"),
+        ("judge", "planted/mixed", "reasoning"),
+        ("judge", "openai/gpt-4o", "reasoning"),
+    ]
+    assert all("messages" in record for record in shown)
+
+
+def test_the_second_papers_plan_asks_for_all_that_it_names() -> None:
+    plan = read(str(PLANS / "paper_b.toml"))
+    assert isinstance(plan, JudgePlan)
+    assert (len(plan.judge), len(plan.generator), plan.n) == (10, 4, 500)
+    assert {c for cell in plan.cells for c in cell.conditions} == set(CONDITIONS)
+
+
+@pytest.mark.parametrize("plan", sorted(PLANS.glob("*_a.toml")), ids=lambda path: path.stem)
 def test_the_plans_that_come_with_it_are_valid_and_show_a_prompt_for_each_cell(plan: Path) -> None:
     made = prepare(read(str(plan)))
     shown = first_prompts(made)
