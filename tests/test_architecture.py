@@ -24,8 +24,8 @@ refusals remarks statements claims answers results
 perturbations asides structures interventions fences templates prompts
 verdict_words verdicts expressions aliases labels
 faults flags metrics contracts intervals stats batches judging wire
-models settings judge_plans plans judge_prompts conditions units judge_units handing grading
-mathchild store ledger engines experiments studies frontier loop
+models settings judge_plans plans judge_prompts conditions units judge_units showing handing grading
+mathchild store ledger engines probe experiments studies frontier loop
 trials captions_judge captions sheets latex lines
 cells comparisons sweeps families exhibits effort conduct estimates
 judged rulings flips controlled labelling exhibits_judge judgements

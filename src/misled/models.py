@@ -4,30 +4,47 @@
     -> Model(base_url="https://api.deepseek.com", key_env="DEEPSEEK_API_KEY", wire="openai",
              capabilities=Capabilities(prefill="thinking", ...))
 
-The table is `data/providers.toml`; a user's `[providers.NAME]` tables are laid
-over it, and a model's own overrides over that. A key variable belongs to the
+The table is `data/providers.toml`; over it are laid `providers.toml` of the user's
+configuration (where `misled probe --write` puts what it found), a plan's
+`[providers.NAME]` tables, and a model's own overrides. A key variable belongs to the
 host of its provider: another base URL does not get it.
 
-Knows nothing about requests, and reads the environment only in `key`.
+Knows nothing about requests, and reads the environment only in `key` and `own_file`.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
+import platformdirs
+import tomli_w
 
 from misled.errors import UserError, nearest
 from misled.records import Prefill, Record
 from misled.wire import WIRES, Capabilities
 
-__all__ = ["Capabilities", "Model", "endpoint", "host", "key", "listing", "resolve"]
+__all__ = [
+    "Capabilities",
+    "Model",
+    "disagreeing",
+    "endpoint",
+    "host",
+    "key",
+    "listing",
+    "own_file",
+    "remember",
+    "resolve",
+]
 
 EMBEDDED = ("local", "planted")  # they run in this process
 SMOLLM2 = "smollm2"
@@ -83,6 +100,7 @@ def resolve(
         overrides: capabilities of this model, over all tables.
     """
     provider, name = _cut(model_id)
+    providers = _own(providers)
     table, own = _table(provider, providers), providers.get(provider, {})
     home = table.get("base_url", "")
     model = Model(
@@ -189,12 +207,79 @@ def _table(provider: str, providers: Mapping[str, Mapping[str, Any]]) -> dict[st
     builtin = _builtin()
     if provider not in builtin and provider not in providers:
         raise UserError(nearest("provider", provider, {*builtin, *providers}))
-    table = {**builtin.get(provider, {}), **providers.get(provider, {})}
+    table = _laid(builtin.get(provider, {}), providers.get(provider, {}))
     where = f"[providers.{provider}]"
     _known(f"key of {where}", table, (*_ENDPOINT, *_CAPABILITIES))
     _convert(where, {k: v for k, v in table.items() if k in _CAPABILITIES}, Capabilities)
     _convert(where, {k: v for k, v in table.items() if k not in _CAPABILITIES}, _Endpoint)
     return table
+
+
+def _laid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """One provider's table over another; patterns of models are added at the end."""
+    mine, patterns = above.get("models", {}), {**below.get("models", {})}
+    if not isinstance(mine, dict):
+        return {**below, **above}
+    for pattern, refined in mine.items():
+        known = patterns.pop(pattern, {})
+        patterns[pattern] = known | refined if isinstance(refined, dict) else refined
+    return {**below, **above, "models": patterns}
+
+
+def own_file() -> Path:
+    """Where the user's own tables are; `MISLED_CONFIG` names another directory."""
+    named = os.environ.get("MISLED_CONFIG")
+    return Path(named or platformdirs.user_config_dir("misled")) / "providers.toml"
+
+
+def _own(providers: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """A plan's tables over the user's."""
+    tables = _read_own()
+    return tables | {name: _laid(tables.get(name, {}), providers[name]) for name in providers}
+
+
+def _read_own() -> dict[str, Any]:
+    path = own_file()
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {error}") from None
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise UserError(f"{path}: {name} is no table of a provider")
+    return tables
+
+
+def remember(model_id: str, found: Mapping[str, Any]) -> Path:
+    """Write capabilities of one model into the user's own file, over what it says of them."""
+    provider, name = _cut(model_id)
+    pattern = re.sub(r"([*?[])", r"[\1]", name)
+    tables = _read_own()
+    merged = _laid(tables.get(provider, {}), {"models": {pattern: dict(found)}})
+    path = own_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(tomli_w.dumps(tables | {provider: merged}), "utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+    return path
+
+
+def disagreeing(model: Model) -> list[str]:
+    """One sentence for each capability in which the user's own file is not the built-in table."""
+    builtin = _builtin()
+    if model.provider not in builtin or model.provider not in _read_own():
+        return []
+    declared = _capabilities(model.id, builtin[model.provider], {})
+    mine = _capabilities(model.id, _table(model.provider, _own({})), {})
+    return [
+        f"{model.id}: {name} is {getattr(mine, name)!r} by your {own_file().name}, "
+        f"{getattr(declared, name)!r} in the built-in table"
+        for name in _CAPABILITIES
+        if getattr(mine, name) != getattr(declared, name)
+    ]
 
 
 def _known(what: str, names: Iterable[str], known: Iterable[str]) -> None:

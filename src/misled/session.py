@@ -77,6 +77,7 @@ class Session(Record, frozen=True):
         found: list[str] = []
         for name, model in self.study.models.items():
             asked, can = sampling(self.plan, name), model.capabilities
+            found += models.disagreeing(model)
             if unheeded := can.unheeded(asked):
                 found.append(
                     f"{name} does not heed {', '.join(unheeded)}; the provider's default was used"

@@ -1,4 +1,4 @@
-"""`report`, `status`, `verify`, `export`, `models`: what a run directory holds."""
+"""`report`, `status`, `verify`, `export`, `models`, `probe`: what a run or a server holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from misled.cli import app
 from misled.cli.output import say, show, write_json
 
-__all__ = ["export", "models", "report", "status", "verify"]
+__all__ = ["export", "models", "probe", "report", "status", "verify"]
 
 Directory = Annotated[Path, typer.Argument(help="A run directory.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON Lines on stdout.")]
@@ -114,3 +114,44 @@ def models(json: Json = False) -> None:
         known = {key: value for key, value in entry.items() if value not in (None, "")}
         name = known.pop("provider")
         print(f"{name + '/...':<16}" + "  ".join(f"{key} {value}" for key, value in known.items()))
+
+
+@app.command()
+def probe(
+    model: Annotated[str, typer.Argument(help="provider/model.")],
+    base_url: Annotated[str | None, typer.Option(help="Another server of the provider.")] = None,
+    write: Annotated[
+        bool, typer.Option("--write", help="Keep what differs from the table for later runs.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Ask a server a dozen tiny questions and report what it really does."""
+    import os
+    from contextlib import ExitStack
+
+    from misled import models, probe
+    from misled.engines.http import World
+    from misled.engines.local import serving
+    from misled.errors import UserError
+
+    found, world = models.resolve(model, base_url=base_url), World(environ=os.environ)
+    if found.provider == "planted":
+        raise UserError(f"{model} runs on no server: what it does is in its profile")
+    with ExitStack() as stack:
+        if found.provider == "local":
+            found, world = stack.enter_context(serving(found.name))
+        findings = probe.probe(found, world)
+    other = probe.differing(findings, found.capabilities)
+    if json:
+        write_json(findings)
+    else:
+        for finding in findings:
+            declared = f" (declared: {finding.declared})" if finding.declared else ""
+            detail = f"; {finding.detail}" if finding.detail else ""
+            print(f"{finding.what}: {finding.found}{declared}{detail}")
+    for name, value in other.items():
+        say(f"misled: {name} = {value!r}, not {getattr(found.capabilities, name)!r} as declared")
+    if write and other:
+        say(f"misled: written into {models.remember(model, other)}")
+    elif other:
+        say("misled: keep this for later runs with --write")

@@ -15,8 +15,8 @@ import json
 import secrets
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +30,7 @@ from misled.errors import UserError
 from misled.models import Model
 from misled.records import Answer, Request
 
-__all__ = ["Local"]
+__all__ = ["Local", "serving"]
 
 KEY = "MISLED_LOCAL_KEY"  # a name for the key within this process, in no environment
 
@@ -56,6 +56,19 @@ class Local:
                     yield pair
         finally:
             servers.stop()
+
+
+@contextmanager
+def serving(name: str, tell: Callable[[str], object] = _stderr) -> Iterator[tuple[Model, World]]:
+    """The model behind its server, and the world that holds its key, until the block ends."""
+    key = secrets.token_hex(32)
+    servers = _Servers(key, tell)
+    try:
+        servers.start(name)
+        request = Request(provider="local", model=name, messages=())
+        yield servers.model(request), World(environ={KEY: key})
+    finally:
+        servers.stop()
 
 
 @dataclass
