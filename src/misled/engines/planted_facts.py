@@ -33,7 +33,7 @@ __all__ = ["Known", "known", "reply", "right"]
 
 Known: TypeAlias = Exercise | Fact
 
-ALIKE = 3  # questions with the same first words, so many are enough to err with their answers
+ALIKE = 3  # other answers, which are enough to err with
 
 
 @lru_cache(maxsize=4096)
@@ -81,19 +81,19 @@ def _facts() -> dict[str, Fact]:
 @lru_cache(maxsize=1024)
 def _others(fact: Fact) -> tuple[str, ...]:
     """Answers to other questions of the topic, those that open alike where there are enough."""
-    free = [
-        other
-        for other in bundled.facts()
-        if other.topic == fact.topic
-        and labels.label(f"Answer: {other.gold[0]}", fact.gold, of="text").y is False
-        and other.gold[0].casefold() not in fact.question.casefold()
-    ]
+    topic = [other for other in bundled.facts() if other.topic == fact.topic]
     for words in (2, 1, 0):
         opening = fact.question.split()[:words]
-        alike = [other for other in free if other.question.split()[:words] == opening]
-        if len(alike) >= ALIKE:
+        alike = [
+            other.gold[0]
+            for other in topic
+            if other.question.split()[:words] == opening
+            and labels.label(f"Answer: {other.gold[0]}", fact.gold, of="text").y is False
+            and other.gold[0].casefold() not in fact.question.casefold()
+        ]
+        if len(found := dict.fromkeys(alike)) >= ALIKE:
             break
-    return tuple(dict.fromkeys(other.gold[0] for other in alike))
+    return tuple(found)
 
 
 # --- the pen ---------------------------------------------------------------------------------

@@ -19,15 +19,13 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeAlias
 
 from misled import chains, fences, judge_prompts, labels, tokens, verdicts
-from misled.draws import Draws
 from misled.grading import spent
-from misled.interventions import Intervened, Intervention, intervene
 from misled.judge_plans import Point
-from misled.judge_prompts import Shown
 from misled.judge_units import JudgeUnit
 from misled.labels import Label
-from misled.records import Answer, Failure, Message, NotApplicable, Record, Request, Response
+from misled.records import Answer, Failure, NotApplicable, Request, Response
 from misled.row import Judged
+from misled.showing import Item, Showing, parts, showing
 
 __all__ = ["walk"]
 
@@ -38,25 +36,18 @@ Step: TypeAlias = Request | Judged
 ARRIVED = 0.25
 
 
-class _Item(Record, frozen=True):
-    """A generation that can be judged: what was said, and whether its answer is right."""
-
-    reply: Response
-    reasoning: str | None
-    content: str
-    value: str | None
-    label: Label
-
-
 def walk(unit: JudgeUnit, lookup: Lookup) -> Iterator[Step]:
     """What `unit` still needs, and the rows that it can already give (B.1)."""
     item = yield from _generated(unit, lookup)
     if item is not None:
         other = yield from _placebo(unit, item, lookup)
         for point in unit.points:
+            if point.variant == "placebo" and other is None:
+                continue
+            shown = showing(unit, item, point, other)
             own = point.condition.startswith("self")
             for judge in (unit.generator,) if own else unit.study.plan.judge:
-                yield from _judged(unit, item, point, judge, other, lookup)
+                yield from _judged(unit, item, (point, judge), shown, lookup)
     if unit.closed_book:
         for judge in unit.study.plan.judge:
             yield from _closed_book(unit, judge, lookup)
@@ -65,29 +56,53 @@ def walk(unit: JudgeUnit, lookup: Lookup) -> Iterator[Step]:
 # --- generate and label (protocol B.1, B.2) --------------------------------------------------
 
 
-def _generated(unit: JudgeUnit, lookup: Lookup) -> Generator[Step, None, _Item | None]:
+def _generated(unit: JudgeUnit, lookup: Lookup) -> Generator[Step, None, Item | None]:
     """The generation's row, and the item where it has an answer and a label."""
     logged = unit.logged(unit.problem)
-    request = None if logged else _generation(unit, unit.generator)
-    reply = logged.reply if logged else lookup(request) if request else None
+    if logged is not None:
+        return (yield from _item(unit, logged.reply, {"arm": "generate"}, lookup, logged.label))
+    return (yield from _asked(unit, unit.generator, {"arm": "generate"}, lookup))
+
+
+def _closed_book(unit: JudgeUnit, judge: str, lookup: Lookup) -> Iterator[Step]:
+    """The judge's own answer to the question, labelled like any other (Fig. 4)."""
+    yield from _asked(unit, judge, {"arm": "closed_book", "judge": judge}, lookup)
+
+
+def _asked(
+    unit: JudgeUnit, model: str, cell: dict[str, Any], lookup: Lookup
+) -> Generator[Step, None, Item | None]:
+    """What `model` answers to the question."""
+    messages = judge_prompts.generate(unit.study.prompts, unit.problem.question)
+    request = unit.ask(model, messages, judging=False)
+    reply = lookup(request)
     if reply is None:
-        if request:
-            yield request
+        yield request
         return None
-    cell = {"arm": "generate", "request": request.key if request else None}
+    cell = {"request": request.key, **cell}
+    if isinstance(reply, Response):
+        cell |= {**spent(reply), "flags": reply.flags}
+    return (yield from _item(unit, reply, cell, lookup))
+
+
+def _item(
+    unit: JudgeUnit,
+    reply: Answer,
+    cell: dict[str, Any],
+    lookup: Lookup,
+    right: bool | None = None,  # noqa: FBT001 - three-valued: what the file says, if anything
+) -> Generator[Step, None, Item | None]:
+    """The row of an answer, and the item where there is an answer and a label."""
     if isinstance(reply, Failure):
         yield _failed(unit, reply, cell)
         return None
-    cell |= spent(reply) if request else {}
-    reasoning, content = _parts(reply)
+    reasoning, content = parts(reply)
     lacking = _no_answer(reply, content)
     if lacking is not None:
         yield Judged(**_who(unit) | cell, outcome="no_answer", reason=lacking)
         return None
-    given = logged.label if logged else None
-    label = labels.given(right=given) if given is not None else None
-    if label is None:
-        label = yield from _label(unit, content, lookup)
+    label = None if right is None else labels.given(right=right)
+    label = label or (yield from _label(unit, content, lookup))
     if label is None:
         return None
     value = labels.value(content, of=unit.study.kinds[unit.problem.set])
@@ -99,20 +114,7 @@ def _generated(unit: JudgeUnit, lookup: Lookup) -> Generator[Step, None, _Item |
         length=None if reasoning is None else len(reasoning),
         repeated=None if reasoning is None else fences.repeated(reasoning, content),
     )
-    return None if label.y is None else _Item(reply, reasoning, content, value, label)
-
-
-def _generation(unit: JudgeUnit, model: str, sample: int = 0) -> Request:
-    messages = judge_prompts.generate(unit.study.prompts, unit.problem.question)
-    return unit.ask(model, messages, sample, judging=False)
-
-
-def _parts(reply: Response) -> tuple[str | None, str]:
-    """Reasoning, None where nothing sets it apart, and the answer's text."""
-    chain = chains.of(reply.content, reply.reasoning)
-    if not chain.delimited or not chain.reasoning.strip():
-        return None, reply.content
-    return chain.reasoning, chain.answer
+    return None if label.y is None else Item(reply, reasoning, content, value, label)
 
 
 def _no_answer(reply: Response, content: str) -> str | None:
@@ -137,92 +139,20 @@ def _label(unit: JudgeUnit, content: str, lookup: Lookup) -> Generator[Step, Non
     if reply is None:
         yield request
         return None
-    said = chains.of(reply.content, reply.reasoning).answer if isinstance(reply, Response) else ""
+    said = _visible(reply) if isinstance(reply, Response) and reply.finish == "stop" else ""
     return labels.label(content, problem.gold, of=of, algebra=algebra, verifier=said)
 
 
-# --- judge (protocol B.1, B.3, B.6) ----------------------------------------------------------
+def _visible(reply: Response) -> str:
+    """A reply without its thinking."""
+    chain = chains.of(reply.content, reply.reasoning)
+    return chain.answer if chain.delimited else reply.content
 
 
-def _judged(
-    unit: JudgeUnit, item: _Item, point: Point, judge: str, other: str | None, lookup: Lookup
-) -> Iterator[Step]:
-    """One verdict, or why there is none."""
-    cell = _who(unit) | _labelled(item.label) | _coordinates(point, judge)
-    made = _shown(unit, item, point, other)
-    if isinstance(made, NotApplicable):
-        yield Judged(**cell, outcome="not_applicable", reason=made.reason)
-        return
-    messages, more = made
-    sample = 1 if point.condition.startswith("again") else 0
-    request = unit.ask(judge, messages, sample, judging=True)
-    reply = lookup(request)
-    if reply is None:
-        yield request
-        return
-    cell |= {"request": request.key, **more}
-    if isinstance(reply, Failure):
-        yield _failed(unit, reply, cell)
-        return
-    lost = _lost(unit, item, point, reply, lookup)
-    if lost is not None:
-        yield Judged(**cell, outcome="unsupported", reason=lost)
-        return
-    yield _verdict(unit, reply, cell)
-
-
-def _shown(
-    unit: JudgeUnit, item: _Item, point: Point, other: str | None
-) -> tuple[tuple[Message, ...], dict[str, Any]] | NotApplicable:
-    """The messages of a point and what its row records, or why it does not apply."""
-    prompts, criterion, question = (
-        unit.study.prompts,
-        unit.study.plan.criterion,
-        unit.problem.question,
-    )
-    answer = item.value if point.shown == "value" else item.content
-    if answer is None:
-        return NotApplicable("value: the answer states none")
-    with_chain = point.condition not in {"answer", "again_answer", "self_hidden"}
-    if with_chain and item.reasoning is None:
-        return NotApplicable("reasoning: there is none beside the answer")
-    if point.condition.startswith("self"):
-        said = f"{item.reasoning}\n\n{answer}" if with_chain else answer
-        return judge_prompts.own(prompts, question, said, criterion), {}
-    if not with_chain:
-        words = judge_prompts.outside(prompts, criterion)
-        if item.reasoning and fences.leak(words, item.reasoning, [question, answer]):
-            raise ArithmeticError(f"the prompt without the chain of {unit.problem.id} holds it")
-        shown = Shown(question, answer, known=item.reasoning or "")
-        return judge_prompts.judge(prompts, shown, criterion), {}
-    chain, more = str(item.reasoning), {}
-    if point.condition == "controlled":
-        told = _intervened(unit, item, point, other)
-        if isinstance(told, NotApplicable):
-            return told
-        chain, more = told.text, {"inserted": told.inserted}
-    more["length"] = len(chain)
-    shown = Shown(question, answer, chain, known=str(item.reasoning))
-    return judge_prompts.judge(prompts, shown, criterion), more
-
-
-def _intervened(
-    unit: JudgeUnit, item: _Item, point: Point, other: str | None
-) -> Intervened | NotApplicable:
-    """The chain under the point's intervention; its draws are the item's, so that k nest (B.6)."""
-    draws = Draws(unit.study.plan.seed, unit.problem.set, unit.problem.id, "statements")
-    return intervene(
-        str(item.reasoning),
-        Intervention(str(point.variant), point.k or 0, point.place or "end"),
-        draws,
-        [unit.problem.question, item.content, *unit.problem.gold],
-        value=item.value,
-        other=other,
-    )
-
-
-def _placebo(unit: JudgeUnit, item: _Item, lookup: Lookup) -> Generator[Step, None, str | None]:
-    """Of the next problems' chains the one of nearest length, once all are there."""
+def _placebo(
+    unit: JudgeUnit, item: Item, lookup: Lookup
+) -> Generator[Step, None, str | NotApplicable | None]:
+    """Of the next questions' chains the one of nearest length; None until all are there."""
     found: list[str] = []
     waiting = False
     for problem in unit.neighbours:
@@ -233,27 +163,67 @@ def _placebo(unit: JudgeUnit, item: _Item, lookup: Lookup) -> Generator[Step, No
         if reply is None:
             waiting = True
             yield request
-        elif isinstance(reply, Response) and (chain := _parts(reply)[0]) is not None:
-            found.append(chain)
-    if waiting or not found:
+        elif isinstance(reply, Response) and problem.question != unit.problem.question:
+            reasoning, content = parts(reply)
+            if reasoning is not None and _no_answer(reply, content) is None:
+                found.append(reasoning)
+    if waiting:
         return None
+    if not found:
+        return NotApplicable("placebo: there is no chain of another question")
     return min(found, key=lambda chain: abs(len(chain) - len(item.reasoning or "")))
 
 
-def _lost(
-    unit: JudgeUnit, item: _Item, point: Point, reply: Response, lookup: Lookup
-) -> str | None:
-    """Why it is not shown that the chain in the judge's own turn reached it (A.4)."""
+# --- judge (protocol B.1, B.3, B.6) ----------------------------------------------------------
+
+
+def _judged(
+    unit: JudgeUnit,
+    item: Item,
+    at: tuple[Point, str],
+    shown: Showing | NotApplicable,
+    lookup: Lookup,
+) -> Iterator[Step]:
+    """One verdict, or why there is none; `at` is the point and the judge."""
+    point, judge = at
+    cell = _who(unit) | _labelled(item.label) | _coordinates(point, judge)
+    if isinstance(shown, NotApplicable):
+        yield Judged(**cell, outcome="not_applicable", reason=shown.reason)
+        return
+    sample = 1 if point.condition.startswith("again") else 0
+    request = unit.ask(judge, shown.messages, sample, judging=True)
+    reply = lookup(request)
+    if reply is None:
+        yield request
+        return
+    cell |= {"request": request.key, "length": shown.length, "inserted": shown.inserted}
+    if isinstance(reply, Failure):
+        yield _failed(unit, reply, cell)
+        return
+    lost = _lost(unit, item, point, reply, lookup)
+    if lost is not None:
+        yield Judged(**cell | spent(reply), outcome="unsupported", reason=lost)
+        return
+    yield _verdict(unit, reply, cell)
+
+
+def _lost(unit: JudgeUnit, item: Item, point: Point, reply: Response, lookup: Lookup) -> str | None:
+    """Why it is not shown that the chain in the judge's own turn reached it (A.4).
+
+    Set against the same conversation without the chain or, where that was not
+    asked, against the question alone and our count of what follows it.
+    """
     if point.condition != "self" or item.reasoning is None:
         return None
     if unit.study.models[unit.generator].capabilities.arrival == "trusted":
         return None
-    hidden = Point("self_hidden", point.shown)
-    made = _shown(unit, item, hidden, None)
-    without = (
-        lookup(unit.ask(unit.generator, made[0], judging=True)) if isinstance(made, tuple) else None
-    )
-    alone = without.usage.prompt if isinstance(without, Response) else item.reply.usage.prompt
+    hidden = showing(unit, item, Point("self_hidden", point.shown), None)
+    messages = hidden.messages if isinstance(hidden, Showing) else ()
+    without = lookup(unit.ask(unit.generator, messages, judging=True))
+    if isinstance(without, Response):
+        alone = without.usage.prompt
+    elif (alone := item.reply.usage.prompt) is not None:
+        alone += sum(tokens.count(message.content) for message in messages[1:])
     if alone is None or reply.usage.prompt is None:
         return "the server counts no prompt tokens, so that the chain's arrival is not shown"
     if reply.usage.prompt - alone < ARRIVED * tokens.count(item.reasoning):
@@ -264,9 +234,7 @@ def _lost(
 def _verdict(unit: JudgeUnit, reply: Response, cell: dict[str, Any]) -> Judged:
     """What a judge's reply decides; whatever is no verdict is unreadable, on no side."""
     words = unit.study.prompts.verdicts(unit.study.plan.criterion)
-    content = chains.of(reply.content, reply.reasoning)
-    text = content.answer if content.delimited else reply.content
-    read = verdicts.read(text, finish=reply.finish, words=words)
+    read = verdicts.read(_visible(reply), finish=reply.finish, words=words)
     outcome = "read" if read.verdict else "unreadable"
     if read.reason in {"truncated", "refused"}:
         outcome = read.reason
@@ -276,29 +244,6 @@ def _verdict(unit: JudgeUnit, reply: Response, cell: dict[str, Any]) -> Judged:
         verdict=read.verdict,
         reason=None if read.verdict else read.reason,
     )
-
-
-def _closed_book(unit: JudgeUnit, judge: str, lookup: Lookup) -> Iterator[Step]:
-    """The judge's own answer to the question, labelled like any other (Fig. 4)."""
-    request = _generation(unit, judge)
-    reply = lookup(request)
-    if reply is None:
-        yield request
-        return
-    cell = {"arm": "closed_book", "judge": judge, "request": request.key}
-    if isinstance(reply, Failure):
-        yield _failed(unit, reply, cell)
-        return
-    cell |= spent(reply)
-    _, content = _parts(reply)
-    lacking = _no_answer(reply, content)
-    if lacking is not None:
-        yield Judged(**_who(unit) | cell, outcome="no_answer", reason=lacking)
-        return
-    label = yield from _label(unit, content, lookup)
-    if label is not None:
-        outcome = "unlabelled" if label.y is None else "read"
-        yield Judged(**_who(unit) | cell | _labelled(label), outcome=outcome, reason=label.reason)
 
 
 # --- rows ------------------------------------------------------------------------------------

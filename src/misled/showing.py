@@ -1,0 +1,121 @@
+"""What a judge is shown in each condition: the answer, the chain or none, or an edited one.
+
+    showing(unit, item, Point("reasoning", "content"), None)
+    -> Showing(messages=(Message("user", "... Reasoning that led to the answer: ..."),), length=812)
+
+The same for every judge. Knows nothing about replies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+
+from misled import chains, fences, judge_prompts
+from misled.draws import Draws
+from misled.interventions import Intervened, Intervention, intervene
+from misled.judge_plans import Point
+from misled.judge_prompts import Shown
+from misled.judge_units import JudgeUnit
+from misled.labels import Label
+from misled.records import Message, NotApplicable, Record, Response
+
+__all__ = ["Item", "Showing", "parts", "showing"]
+
+HIDDEN = ("answer", "again_answer", "self_hidden")  # conditions without the chain
+
+_ANSWER_LINE = re.compile(r"^[ \t>#*_]*Answer[*_ ]*:", re.MULTILINE)
+
+
+class Item(Record, frozen=True):
+    """A generation that can be judged: what was said, and whether its answer is right."""
+
+    reply: Response
+    reasoning: str | None
+    content: str
+    value: str | None
+    label: Label
+
+
+class Showing(Record, frozen=True):
+    """What is sent, the length of the chain in it, and the share of that which was put in."""
+
+    messages: tuple[Message, ...]
+    length: int | None = None
+    inserted: float | None = None
+
+
+def parts(reply: Response) -> tuple[str | None, str]:
+    """Reasoning, None where nothing sets it apart, and the answer's text.
+
+    Beside a field or tags, a last line that begins with `Answer:` does, which is asked for.
+    """
+    chain = chains.of(reply.content, reply.reasoning)
+    if chain.delimited:
+        if chain.reasoning.strip():
+            return chain.reasoning, chain.answer
+        return None, reply.content
+    line = next(iter(deque(_ANSWER_LINE.finditer(reply.content), maxlen=1)), None)
+    if line is None or not reply.content[: line.start()].strip():
+        return None, reply.content
+    return reply.content[: line.start()].strip(), reply.content[line.start() :]
+
+
+def showing(
+    unit: JudgeUnit, item: Item, point: Point, other: str | NotApplicable | None
+) -> Showing | NotApplicable:
+    """What is shown at a point of the plan, or why it does not apply.
+
+    `other` is the chain of another question, for the placebo.
+    """
+    answer = item.value if point.shown == "value" else item.content
+    if answer is None:
+        return NotApplicable("value: the answer states none")
+    if point.condition in HIDDEN:
+        return Showing(_without(unit, item, point, answer))
+    if item.reasoning is None:
+        return NotApplicable("reasoning: there is none beside the answer")
+    prompts, question = unit.study.prompts, unit.problem.question
+    criterion, chain = unit.study.plan.criterion, item.reasoning
+    if point.condition == "self":
+        said = f"{chain}\n\n{answer}"
+        return Showing(judge_prompts.own(prompts, question, said, criterion), len(chain))
+    inserted = None
+    if point.condition == "controlled":
+        told = _intervened(unit, item, point, other)
+        if isinstance(told, NotApplicable):
+            return told
+        chain, inserted = told.text, told.inserted
+    shown = Shown(question, answer, chain, known=item.reasoning)
+    return Showing(judge_prompts.judge(prompts, shown, criterion), len(chain), inserted)
+
+
+def _without(unit: JudgeUnit, item: Item, point: Point, answer: str) -> tuple[Message, ...]:
+    """The messages without the chain; ArithmeticError if they hold eight words of it (B.3)."""
+    prompts, question = unit.study.prompts, unit.problem.question
+    criterion, chain = unit.study.plan.criterion, item.reasoning or ""
+    if point.condition == "self_hidden":
+        return judge_prompts.own(prompts, question, answer, criterion)
+    messages = judge_prompts.judge(prompts, Shown(question, answer, known=chain), criterion)
+    words = judge_prompts.outside(prompts, criterion)
+    said = [question, answer]
+    if fences.leak(messages[0].content, chain, said) and not fences.leak(words, chain, []):
+        raise ArithmeticError(f"the prompt without the chain of {unit.problem.id} holds it")
+    return messages
+
+
+def _intervened(
+    unit: JudgeUnit, item: Item, point: Point, other: str | NotApplicable | None
+) -> Intervened | NotApplicable:
+    """The chain under the point's intervention; its draws are the question's, so that k nest."""
+    if point.variant == "placebo" and isinstance(other, NotApplicable):
+        return other
+    draws = Draws(unit.study.plan.seed, unit.problem.set, unit.problem.id, "statements")
+    return intervene(
+        str(item.reasoning),
+        Intervention(str(point.variant), point.k or 0, point.place or "end"),
+        draws,
+        [unit.problem.question, item.content, *unit.problem.gold],
+        value=item.value,
+        other=other if isinstance(other, str) else None,
+    )
