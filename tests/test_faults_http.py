@@ -183,3 +183,38 @@ def test_an_expired_certificate_is_named_and_no_key_is_sent(tmp_path: Path) -> N
     assert done.stdout.startswith("connection 1 127.0.0.1:")
     assert "certificate has expired" in done.stdout
     assert log.read_text() == ""
+
+
+def test_a_key_stands_in_nothing_that_a_run_leaves_or_says(tmp_path: Path) -> None:
+    """The server repeats it in replies, in errors, in headers and as a redirect's address."""
+    canary = "sk-canary-8d1e04b7"
+    turn = iter(range(1000))
+
+    async def parrot(request: web.Request) -> web.StreamResponse:
+        said = request.headers["Authorization"]
+        headers = {"X-Key": said, "Location": f"https://elsewhere.example/{canary}"}
+        kind = next(turn) % 4
+        if kind < 2:
+            reply = completion(f"{said}: so 7 is the answer.", reasoning_content=said)
+            return web.json_response(reply, headers=headers)
+        status = (307, 503)[kind - 2]
+        return web.Response(status=status, text=f"bad key: {said}", headers=headers)
+
+    async def run() -> subprocess.CompletedProcess[bytes]:
+        async with serving(parrot) as server:
+            command = "cpt --model vllm/m --problems addition:15+13 --n 12 --run r --base-url"
+            return await asyncio.to_thread(
+                subprocess.run,
+                [sys.executable, "-m", "misled", *command.split(), server.url],
+                env=os.environ | {"VLLM_API_KEY": canary},
+                cwd=tmp_path,
+                capture_output=True,
+                timeout=120,
+            )
+
+    done = asyncio.run(run())
+    left = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"misled.db", "report.html", "plan.toml"} <= {path.name for path in left}
+    texts = [done.stdout, done.stderr, *(path.read_bytes() for path in left)]
+    assert not any(canary.encode() in text for text in texts)
+    assert any(b"[key]" in text for text in texts)

@@ -218,7 +218,8 @@ class Http:
                 if late or attempt >= most or not error.retryable:
                     # Who turns all away for longer than our patience will turn away the rest.
                     fatal = error.kind in FATAL or (refused and late)
-                    return Failure(error.kind, str(error), error.status, attempt, fatal)
+                    told = call.hide(str(error).encode()).decode()
+                    return Failure(error.kind, told, error.status, attempt, fatal)
             await world.sleep(pause)
             attempt += 1
 
