@@ -30,7 +30,8 @@ trials captions_judge captions sheets latex lines
 cells comparisons sweeps families exhibits effort conduct estimates
 judged rulings flips controlled labelling exhibits_judge judgements
 strokes curves dots figures figures_effort figures_judge
-phrases findings cautions report session rehearsal publishing directory api
+phrases overview overview_judge findings findings_judge cautions cautions_judge parts report
+session rehearsal publishing directory api
 __init__ cli __main__
 """
 LAYERS = tuple(ORDER.split())

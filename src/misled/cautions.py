@@ -14,7 +14,7 @@ from misled.phrases import Cells, mode, percent, point, points, where
 from misled.records import Entry, Record
 from misled.trials import SENT
 
-__all__ = ["Caution", "cautions"]
+__all__ = ["Caution", "Said", "cautions", "gathered"]
 
 # From here on a report warns; conventions, no findings of their own.
 FEW = 10
@@ -25,7 +25,7 @@ IN_VIEW = 0.1
 
 _UNREAD = ("unreadable", "stopped", "truncated", "refused")
 
-_Said: TypeAlias = Iterator[tuple[str, str]]  # a caution, and a place where it holds
+Said: TypeAlias = Iterator[tuple[str, str]]  # a caution, and a place where it holds
 
 
 class Caution(Record, frozen=True):
@@ -38,18 +38,22 @@ class Caution(Record, frozen=True):
 def cautions(entries: Iterable[Entry]) -> list[Caution]:
     """What to know before quoting a number, the gravest first; each once, with all its places."""
     cells = Cells(entries)
-    checks: tuple[Callable[[Cells], _Said], ...] = (
+    checks: tuple[Callable[[Cells], Said], ...] = (
         _few_problems, _weak_again, _weak_clean, _unread, _in_view, _failed, _unsupported,
         _other_source, _whole_output,
     )  # fmt: skip
+    return gathered(said for check in checks for said in check(cells))
+
+
+def gathered(said: Said) -> list[Caution]:
+    """Each caution once, with all its places."""
     places: dict[str, dict[str, None]] = {}
-    for check in checks:
-        for text, place in check(cells):
-            places.setdefault(text, {})[place] = None
+    for text, place in said:
+        places.setdefault(text, {})[place] = None
     return [Caution(text, tuple(where)) for text, where in places.items()]
 
 
-def _few_problems(cells: Cells) -> _Said:
+def _few_problems(cells: Cells) -> Said:
     for e in cells.all("eligibility", "eligible"):
         kept = round((e.value or 0) * e.n)
         place = f"{where(e)} ({kept} of {e.n}{mode(e)})"
@@ -66,14 +70,14 @@ def _few_problems(cells: Cells) -> _Said:
             yield f"{text}; no interval is claimed", f"{point(e)} ({e.n} from {e.clusters})"
 
 
-def _weak_again(cells: Cells) -> _Said:
+def _weak_again(cells: Cells) -> Said:
     for e in cells.all("controls", "recovered", arm="again"):
         if e.value is not None and e.value < WEAK_AGAIN:
             text = "Asked again without a chain, the model often fails what it had solved once"
             yield f"{text}; read the net values", f"{where(e)} ({percent(e)} solved{mode(e)})"
 
 
-def _weak_clean(cells: Cells) -> _Said:
+def _weak_clean(cells: Cells) -> Said:
     for e in cells.all("pooled", "net_recovery", against="clean"):
         names = SENT
         same = {name: e.keys[name] for name in names if name in e.keys}
@@ -87,7 +91,7 @@ def _weak_clean(cells: Cells) -> _Said:
             yield text, f"{point(e)} ({percent(clean)} recovered there, net {points(e)})"
 
 
-def _unread(cells: Cells) -> _Said:
+def _unread(cells: Cells) -> Said:
     for e in cells.all("pooled", "adopted"):
         parts = {name: cells.one("pooled", name, e.keys) for name in _UNREAD}
         shares = {name: part.value for name, part in parts.items() if part and part.value}
@@ -97,7 +101,7 @@ def _unread(cells: Cells) -> _Said:
             yield f"{text} by cell", f"{point(e)} ({each})"
 
 
-def _in_view(cells: Cells) -> _Said:
+def _in_view(cells: Cells) -> Said:
     seen: dict[str, tuple[int, int]] = {}
     for e in cells.all("cpt", "adopted_w_left_0"):
         whole = cells.one("outcomes", "adopted", e.keys | {"arm": "tampered"})
@@ -112,7 +116,7 @@ def _in_view(cells: Cells) -> _Said:
             )
 
 
-def _failed(cells: Cells) -> _Said:
+def _failed(cells: Cells) -> Said:
     lost: dict[str, int] = {}
     for e in cells.all("pooled", "adopted"):
         lost[where(e)] = lost.get(where(e), 0) + e.left_out.get("failed", 0)
@@ -122,13 +126,13 @@ def _failed(cells: Cells) -> _Said:
             yield text, f"{place} ({count})"
 
 
-def _unsupported(cells: Cells) -> _Said:
+def _unsupported(cells: Cells) -> Said:
     for e in cells.all("pooled", "adopted"):
         if e.value is None and "unsupported" in e.left_out:
             yield f"Empty cells, which are no zeros: {e.method}", point(e)
 
 
-def _other_source(cells: Cells) -> _Said:
+def _other_source(cells: Cells) -> Said:
     for e in cells.all("pooled", "adopted"):
         target, source = e.keys["target"], e.keys["source"]
         if target != source:
@@ -137,7 +141,7 @@ def _other_source(cells: Cells) -> _Said:
             yield f"The chains are those of another model{false}", f"{target} (of {source})"
 
 
-def _whole_output(cells: Cells) -> _Said:
+def _whole_output(cells: Cells) -> Said:
     for e in cells.all("pooled", "adopted", feed="output"):
         text = "The whole visible output was handed over, there being no separate reasoning"
         yield f"{text}; never compare it with reasoning alone", where(e)

@@ -50,7 +50,7 @@ _POINT = {"method", "mode", "d_t"}
 class Finding(Record, frozen=True):
     """What was found for one model under one setting: a sentence, and those that qualify it."""
 
-    target: str
+    model: str
     setting: str
     headline: str
     details: tuple[str, ...]

@@ -12,7 +12,18 @@ from collections.abc import Iterable
 from misled.records import Entry
 from misled.sheets import interval, number
 
-__all__ = ["Cells", "chance", "counts", "mode", "percent", "point", "points", "where", "why"]
+__all__ = [
+    "Cells",
+    "brief",
+    "chance",
+    "counts",
+    "mode",
+    "percent",
+    "point",
+    "points",
+    "where",
+    "why",
+]
 
 _WORDS = {
     "source_wrong": "chain wrong",
@@ -87,3 +98,14 @@ def counts(left_out: dict[str, int]) -> str:
     """`chain wrong 3, not solved alone 2`."""
     words = ((_WORDS.get(name, name.replace("_", " ")), count) for name, count in left_out.items())
     return ", ".join(f"{word} {count}" for word, count in words)
+
+
+def brief(entry: Entry | None, digits: int, scale: float) -> str:
+    """The number and its interval, `*` for one that is not claimed; "" where there is no entry."""
+    if entry is None:
+        return ""
+    if entry.value is None:
+        return "unsupported" if "unsupported" in entry.left_out else "no value"
+    value = number(entry, entry.value, digits, scale)
+    claimed = entry.low is not None
+    return f"{value} {interval(entry, digits, scale) if claimed else '*'}"

@@ -1,0 +1,168 @@
+"""Study B's estimates -> what to be careful about before quoting a number, and where it applies.
+
+    "Fewer than 10 wrong answers; nothing is decided on them": acme/j, answers of g to facts (7)
+
+Knows nothing about how the sentences are set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from misled.cautions import Caution, Said, gathered
+from misled.flips import FLIPS
+from misled.judged import AGAIN, BENCH, PAIR
+from misled.judging import FEWEST_FLIPS, FEWEST_IN_STRATUM
+from misled.overview_judge import Bench, benches
+from misled.phrases import Cells, percent
+from misled.records import Entry
+
+__all__ = ["cautions"]
+
+# From here on a report warns; conventions, no findings of their own.
+UNREAD = 0.1
+NO_ANSWER = 0.1
+ONE_SIDED = 0.95
+REPEATED = 0.2
+DISAGREEING = 0.9
+
+_UNREAD = ("unreadable", "truncated", "refused")
+_EMPTY = ("unsupported", "not_applicable")
+
+
+def cautions(entries: Iterable[Entry]) -> list[Caution]:
+    """What to know before quoting a number, the gravest first; each once, with all its places."""
+    lines = list(entries)
+    every = benches(lines)
+    several = len({bench.keys.get("shown") for bench in every}) > 1
+    named = [(bench, _where(bench.keys, shown=several)) for bench in every]
+    checks = (_few, _one_sided, _unread, _few_flips, _no_floor, _match_labels, _own, _failed,
+              _empty)  # fmt: skip
+    labels = Cells(e for e in lines if e.table == "labels")
+    of_judges = (said for check in checks for bench, place in named for said in check(bench, place))
+    of_answers = (said for check in (_no_answer, _repeated, _disagreeing) for said in check(labels))
+    return gathered(said for part in (of_judges, of_answers) for said in part)
+
+
+def _where(keys: dict[str, str], *, shown: bool) -> str:
+    """`acme/j, answers of acme/g to facts`."""
+    way = f", shown as {keys['shown']}" if shown and "shown" in keys else ""
+    return f"{keys['judge']}, {_answers(keys)}{way}"
+
+
+def _answers(keys: dict[str, str]) -> str:
+    return f"answers of {keys['generator']} to {keys['set']}"
+
+
+def _few(bench: Bench, place: str) -> Said:
+    for name, answers in (("tpr", "right"), ("fpr", "wrong")):
+        found = [e for c in PAIR if (e := bench.rate(name, c))]
+        if found and found[0].n < FEWEST_IN_STRATUM:
+            text = f"Fewer than {FEWEST_IN_STRATUM} {answers} answers; nothing is decided on them"
+            yield text, f"{place} ({found[0].n})"
+
+
+def _one_sided(bench: Bench, place: str) -> Said:
+    """Who always says the same, of whom TPR and FPR say little."""
+    for condition, words in zip(PAIR, ("without the chain", "with the chain"), strict=True):
+        passed = bench.rate("pass", condition)
+        if passed is None or passed.value is None:
+            continue
+        for word, share in (("accepts", passed.value), ("rejects", 1 - passed.value)):
+            if share >= ONE_SIDED:
+                text = f"The judge {word} nearly everything: it hardly judges, and its TPR and FPR"
+                yield (
+                    f"{text} are both near {int(word == 'accepts')}",
+                    f"{place} ({100 * share:.0f}\u00a0% {words})",
+                )
+
+
+def _unread(bench: Bench, place: str) -> Said:
+    for e in _counted(bench):
+        lost = {name: e.left_out.get(name, 0) for name in _UNREAD}
+        total = sum(lost.values())
+        if total and total >= UNREAD * (total + e.n):
+            each = ", ".join(f"{name} {count}" for name, count in lost.items() if count)
+            text = "Many verdicts could not be read, and are on no side; the tables of worst-case"
+            yield f"{text} bounds say what they could change", f"{place} ({each} of {total + e.n})"
+            return
+
+
+def _counted(bench: Bench) -> list[Entry]:
+    """What counts a bench's items: with and without the chain, by itself, with edited chains."""
+    return [
+        e for table in ("judge", "self", "controlled") for e in bench.cells.all(table, "alignment")
+    ]
+
+
+def _few_flips(bench: Bench, place: str) -> Said:
+    cells = {name: bench.one("transitions", name) for name in FLIPS}
+    counts = {name: round((e.value or 0) * e.n) for name, e in cells.items() if e}
+    for y, answers in ((0, "wrong"), (1, "right")):
+        flips = [
+            counts[name] for name, (right, *_) in FLIPS.items() if right == y and name in counts
+        ]
+        if flips and sum(flips) < FEWEST_FLIPS:
+            text = f"Fewer than {FEWEST_FLIPS} changed verdicts: the exact test can never reject,"
+            yield f"{text} whatever they are", f"{place} ({sum(flips)} on {answers} answers)"
+
+
+def _no_floor(bench: Bench, place: str) -> Said:
+    floor = bench.one("transitions", "misled_floor")
+    if floor is not None and floor.value is None:
+        text = "Nothing was asked twice: a judge that changes its mind by chance cannot be told"
+        yield f"{text} from one whom the chain moves; add {' and '.join(AGAIN)}", place
+
+
+def _match_labels(bench: Bench, place: str) -> Said:
+    if any("labels" in e.keys for e in bench.cells.all("judge", "overconfidence")):
+        text = "Only a match of texts says that answers are wrong, and it misses spellings:"
+        yield f"{text} overconfidence is an upper bound; name a verifier", place
+
+
+def _own(bench: Bench, place: str) -> Said:
+    if bench.keys["judge"] == bench.keys.get("generator"):
+        yield "The judge judges its own answers", place
+
+
+def _failed(bench: Bench, place: str) -> Said:
+    count = max((e.left_out.get("failed", 0) for e in _counted(bench)), default=0)
+    if count:
+        text = "Verdicts that failed are not counted; --retry-failed asks them again"
+        yield text, f"{place} ({count})"
+
+
+def _empty(bench: Bench, place: str) -> Said:
+    counts: dict[tuple[str, str], int] = {}
+    for e in _counted(bench):
+        what = ", ".join(v for k, v in e.keys.items() if k not in {*BENCH, "labels"})
+        for why in _EMPTY:
+            if why in e.left_out:
+                counts[why, what] = e.left_out[why]
+    for (why, what), count in counts.items():
+        text = "Not every condition can be asked of every item; these are empty, which is no zero"
+        yield f"{text}: {why.replace('_', ' ')}", f"{place} ({what}: {count})"
+
+
+def _no_answer(labels: Cells) -> Said:
+    for e in labels.all("labels", "accuracy"):
+        lost, unlabelled = (e.left_out.get(name, 0) for name in ("no_answer", "unlabelled"))
+        if lost >= max(1.0, NO_ANSWER * (lost + e.n)):
+            text = "Many generations hold no answer, and are not judged: what is judged is a choice"
+            yield text, f"{_answers(e.keys)} ({lost} of {lost + e.n})"
+        if unlabelled:
+            yield "Answers without a label are not counted", f"{_answers(e.keys)} ({unlabelled})"
+
+
+def _repeated(labels: Cells) -> Said:
+    for e in labels.all("labels", "repeated"):
+        if e.value is not None and e.value >= REPEATED:
+            text = "The answer repeats much of the chain, so that a judge without it sees it, too"
+            yield f"{text}; ask with shown = value", f"{_answers(e.keys)} ({percent(e)}, median)"
+
+
+def _disagreeing(labels: Cells) -> Said:
+    for e in labels.all("labels", "agreement"):
+        if e.value is not None and e.value < DISAGREEING:
+            text = "Match and verifier often disagree on who is right; see the table by labels"
+            yield text, f"{_answers(e.keys)} (agreement {percent(e)})"

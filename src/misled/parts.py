@@ -1,0 +1,135 @@
+"""What differs on the page from study to study; to add a study, add a line to PARTS.
+
+    PARTS["judge"].findings(entries) -> [Finding("acme/j", "facts", "Shown the ...", ...), ...]
+
+Knows nothing about how a page is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from rich.table import Table
+
+from misled import (
+    captions,
+    cautions,
+    cautions_judge,
+    figures,
+    figures_effort,
+    figures_judge,
+    findings,
+    findings_judge,
+    overview,
+    overview_judge,
+)
+from misled.cautions import Caution
+from misled.findings import Finding
+from misled.records import Entry, Record
+from misled.sheets import Sheet
+
+__all__ = ["PARTS", "Parts", "Plate"]
+
+_Panels: TypeAlias = Sequence[figures_effort.Panels]
+
+
+class Plate(Record, frozen=True):
+    """A drawn figure, what it shows, and the estimates in it; a narrow one is one panel wide."""
+
+    id: str
+    svg: bytes
+    caption: str
+    models: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    narrow: bool
+
+
+class Parts(NamedTuple):
+    """A study's words and numbers; `opened` tables stand open, `compared` ones are comparisons.
+
+    How to read them stands in `data/report.<study>.html.jinja`.
+    """
+
+    title: str
+    more: str  # what the finding's further sentences are about
+    lead: Callable[[Sequence[Entry]], str]
+    findings: Callable[[Iterable[Entry]], Sequence[Finding]]
+    cautions: Callable[[Iterable[Entry]], Sequence[Caution]]
+    main: Callable[[Sequence[Entry]], tuple[Sheet, list[Entry]] | None]
+    terminal: Callable[[Sequence[Entry], int], Iterator[Table]]
+    plates: Callable[[Sequence[Entry], _Panels], Iterator[Plate]]
+    opened: tuple[str, ...]
+    compared: tuple[str, ...]
+
+
+def _cpt_plates(entries: Sequence[Entry], panels: _Panels) -> Iterator[Plate]:
+    """Every figure: a figure and its net twin side by side, then what questions cost."""
+    found = figures.drawings(entries)
+    titles = [drawing.title for drawing in found]
+    for drawing in sorted(found, key=lambda drawing: titles.index(drawing.title)):
+        axis = "target" if drawing.table.startswith("figure4") else "set"
+        words = captions.caption(drawing.table, "cpt")
+        yield _plate(drawing, words, figures.render(drawing, "svg"), ("target", axis))
+    for each in panels or figures_effort.drawings(entries):
+        words = captions.caption("figure7", "cpt")
+        yield _plate(each, words, figures_effort.render(each, "svg"), ("target", "target"))
+
+
+def _judge_plates(entries: Sequence[Entry], _: _Panels) -> Iterator[Plate]:
+    for drawing in figures_judge.drawings(entries):
+        axis = "variant" if drawing.table == "figure3" else "set"  # of which it has several
+        words = captions.caption(drawing.table, "judge")
+        yield _plate(drawing, words, figures_judge.render(drawing, "svg"), ("judge", axis))
+
+
+def _plate(
+    drawing: figures.Drawing | figures_effort.Panels,
+    words: str,
+    svg: bytes,
+    keys: tuple[str, str],
+) -> Plate:
+    """`keys` name whom a figure is about, and what its panels are."""
+    who, panel = keys
+    return Plate(
+        id=drawing.name,
+        svg=svg,
+        caption=f"{words}{f'. {drawing.title}' if drawing.title else ''}",
+        models=tuple(dict.fromkeys(e.keys[who] for e in drawing.entries)),
+        entries=drawing.entries,
+        narrow=len({e.keys[panel] for e in drawing.entries}) == 1,
+    )
+
+
+PARTS: dict[str, Parts] = {
+    "cpt": Parts(
+        title="How a tampered chain misleads",
+        more="By method, structure and contrast, and what was left out",
+        lead=overview.lead,
+        findings=findings.findings,
+        cautions=cautions.cautions,
+        main=overview.main,
+        terminal=overview.terminal,
+        plates=_cpt_plates,
+        opened=("families", "table1", "table1_net"),
+        compared=(
+            *("methods", "structures", "structure_arms", "slopes", "magnitude", "contrasts"),
+            *("attribution", "operations", "common_problems", "common", "common_pairs"),
+        ),
+    ),
+    "judge": Parts(
+        title="What the chain does to a judge",
+        more="Changes of mind, own answers and edited chains, and what was left out",
+        lead=overview_judge.lead,
+        findings=findings_judge.findings,
+        cautions=cautions_judge.cautions,
+        main=overview_judge.main,
+        terminal=overview_judge.terminal,
+        plates=_judge_plates,
+        opened=("families", "table1", "table1_detection"),
+        compared=(
+            *("show", "changes", "transitions", "floor", "self", "self_changes", "preference"),
+            *("controlled_changes", "breakdowns", "reliance", "label_sensitivity"),
+        ),
+    ),
+}
