@@ -51,14 +51,13 @@ def parts(reply: Response) -> tuple[str | None, str]:
     Beside a field or tags, a last line that begins with `Answer:` does, which is asked for.
     """
     chain = chains.of(reply.content, reply.reasoning)
-    if chain.delimited:
-        if chain.reasoning.strip():
-            return chain.reasoning, chain.answer
-        return None, reply.content
-    line = next(iter(deque(_ANSWER_LINE.finditer(reply.content), maxlen=1)), None)
-    if line is None or not reply.content[: line.start()].strip():
-        return None, reply.content
-    return reply.content[: line.start()].strip(), reply.content[line.start() :]
+    text = chain.answer if chain.delimited else reply.content
+    if chain.delimited and chain.reasoning.strip():
+        return chain.reasoning, text
+    line = next(iter(deque(_ANSWER_LINE.finditer(text), maxlen=1)), None)
+    if line is None or not text[: line.start()].strip():
+        return None, text
+    return text[: line.start()].strip(), text[line.start() :]
 
 
 def showing(

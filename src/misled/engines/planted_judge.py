@@ -159,8 +159,10 @@ def _flips(
     rho: float, tpr: Sequence[float], fpr: Sequence[float], accuracy: float
 ) -> dict[str, float]:
     """Shares of items that turn, by how; the same of a condition asked twice; what is beyond it."""
-    gained, lost, floors = {}, {}, {}
+    gained, lost, floors, beyond = {}, {}, {}, 0.0
     for name, (before, after), share in (("right", tpr, accuracy), ("wrong", fpr, 1 - accuracy)):
+        change = abs(after - before)
+        beyond += share * (rho * change + (1 - rho) * change**2)
         gained[name] = share * _turned(rho, before, after)
         lost[name] = share * _turned(rho, 1 - before, 1 - after)
         floors[name] = share * (_turned(rho, before, before) + _turned(rho, after, after)) / 2
@@ -175,7 +177,7 @@ def _flips(
                         ("overcritical", "right")):  # fmt: skip
         found[f"{name}_floor"] = floors[least]
         found[f"net_{name}"] = flips[name] - floors[least]
-    return found | {"net_changed": found["changed"] - 2 * sum(floors.values())}
+    return found | {"net_changed": beyond}
 
 
 def _turned(rho: float, before: float, after: float) -> float:

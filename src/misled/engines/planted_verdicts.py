@@ -2,7 +2,7 @@
 
     >>> judge = Judge(tpr={"answer": 1.0}, fpr={"answer": 0.0})
     >>> judged(judge, Asked(Shown("What is 2 + 3?", "5."), "correct"), WORDS, Draws("doc"))
-    'Correct.'
+    'I went through it with care. Verdict: correct'
 
 It solves the question to know whether the answer is right. What was put into a
 chain it tells by the bundled sentences. Of its own turn, what stands after the
