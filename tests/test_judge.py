@@ -12,6 +12,7 @@ import pytest
 
 from misled import judge_prompts
 from misled.engines.planted import Planted
+from misled.errors import UserError
 from misled.experiments import judge
 from misled.interventions import pairs
 from misled.judge_units import JudgeUnit
@@ -505,3 +506,8 @@ def test_the_placebo_of_a_logged_answer_is_the_chain_of_another_question(tmp_pat
     unit = logged(tmp_path, conditions=["controlled"], variants=["placebo"])[0]
     (row,) = verdicts(rows(unit))
     assert row.outcome == "not_applicable"
+
+
+def test_a_verifier_without_a_name_is_refused() -> None:
+    with pytest.raises(UserError, match="PROVIDER/MODEL"):
+        made(conditions=["answer"], verifier="")

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from misled import fences, judge_prompts, labels, verdicts
+from misled import fences, judge_prompts, judgements, labels, verdicts
+from misled.directory import execute
 from misled.draws import Draws
 from misled.engines import planted_facts, planted_judge, planted_verdicts
 from misled.engines.planted import Planted
@@ -29,9 +30,12 @@ from misled.facts import Fact, facts
 from misled.interventions import Intervention, fillers, intervene, pairs
 from misled.judge_plans import CRITERIA
 from misled.judge_prompts import Asked, Checked, JudgePrompts, Shown
+from misled.plans import study
 from misled.problems import load as problems
 from misled.prompts import METHODS
 from misled.records import Failure, Message, Problem, Request, Response
+from misled.session import prepare
+from misled.settings import Pace
 
 WORDS = judge_prompts.load(None)
 PLANTED = Planted()
@@ -424,6 +428,32 @@ def _bundled(name: str) -> Judge:
     judge = load_judge(name)
     assert judge is not None
     return judge
+
+
+def test_the_tables_of_a_run_recover_what_was_planted(tmp_path: Path) -> None:
+    """On facts, with every interval of flips and changes: 95 % should hold, 90 % have to."""
+    conditions = ["answer", "reasoning", "again_answer", "again_reasoning", "controlled"]
+    plan = study(
+        {
+            "study": "judge",
+            "judge": [f"planted/{name}" for name in PROFILES],
+            "generator": ["planted/oblivious"],
+            "n": 250,
+            "cells": [{"problems": ["facts"], "conditions": conditions}],
+        }
+    )
+    _, found = execute(prepare(plan), tmp_path / "run", Pace(), lambda *_: None)
+    held = []
+    for entry in judgements.entries(found.rows):
+        changes = entry.table in {"changes", "transitions", "controlled_changes"}
+        if not changes and entry.keys.get("answers") != "all":
+            continue
+        truth = truth_judge(_bundled(entry.keys["judge"].rpartition("/")[2]), 0.8)
+        if entry.metric in truth and "against" not in entry.keys and entry.low is not None:
+            assert entry.high is not None
+            held.append(entry.low <= truth[entry.metric] <= entry.high)
+    assert len(held) == 4 * (4 + 8 + 6 + 3)
+    assert sum(held) >= 0.9 * len(held)
 
 
 # --- profiles --------------------------------------------------------------------------------

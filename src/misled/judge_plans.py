@@ -80,7 +80,7 @@ class JudgePlan(Settings, frozen=True, omit_defaults=True, kw_only=True):
     @property
     def asked(self) -> tuple[str, ...]:
         """Judges, generators and the verifier."""
-        verifier = [self.verifier] if self.verifier else []
+        verifier = [] if self.verifier is None else [self.verifier]
         return tuple(dict.fromkeys([*self.judge, *self.generator, *verifier]))
 
 
