@@ -1,12 +1,13 @@
 """Graded trials gathered unit by unit into one polars frame.
 
-A million rows as records would fill the memory; as columns they do not. The
-frame's order is the units' order, whatever order they finished in, so that
-equal stores give equal tables. Knows the fields of a row, not their meaning.
+A million rows as records would fill the memory; as packed columns they do not. The
+frame's order is the units' order, whatever order they finished in, so that equal stores
+give equal tables. Knows the fields of a row, not their meaning.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -48,7 +49,7 @@ class Ledger:
         self._schema = schema(kind)
         self._units: list[int] = []
         self._rows: list[Any] = []
-        self._chunks: list[pl.DataFrame] = []
+        self._chunks: list[bytes] = []
 
     def add(self, unit: int, rows: Sequence[Any]) -> None:
         """Take the rows of one unit."""
@@ -63,14 +64,23 @@ class Ledger:
             for name, kind in self._schema.items()
         }
         chunk = pl.DataFrame(columns).with_columns(pl.Series("unit", self._units, dtype=pl.Int64))
-        self._chunks.append(chunk)
+        packed = io.BytesIO()
+        chunk.write_ipc(packed, compression="zstd")
+        self._chunks.append(packed.getvalue())
         self._units, self._rows = [], []
 
     def frame(self) -> pl.DataFrame:
         """Every row, in the order of the units; the columns are the fields of its kind."""
         self._flush()
-        self._chunks = [pl.concat(self._chunks).sort("unit", maintain_order=True)]
-        return self._chunks[0].drop("unit")
+        units = pl.DataFrame({"unit": self._column("unit")}).with_row_index()
+        order = units.sort("unit", maintain_order=True)["index"]
+        # Column by column: only one is ever held twice.
+        return pl.DataFrame({name: self._column(name).gather(order) for name in self._schema})
+
+    def _column(self, name: str) -> pl.Series:
+        """One column of all rows, in the order in which they came."""
+        parts = [pl.read_ipc(chunk, columns=[name])[name] for chunk in self._chunks]
+        return pl.concat(parts, rechunk=True)
 
 
 def _plain(value: object) -> object:
