@@ -94,7 +94,7 @@ def test_a_reply_without_reasoning_says_so_and_any_text_can_be_drawn() -> None:
     sides = (Side("Solved alone", "", odd, 0, 12), Side("With", odd, "", 9, 0))
     drawing = Exhibit("figure6", "$x_\u202e", "stopped", sides)
     assert "(none)" in [text.get_text() for text in figures_effort._texts(drawing).texts]
-    assert figures_effort.render(drawing, "png").startswith(b"\x89PNG")
+    assert figures_effort.render(drawing, "png")[0].startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])

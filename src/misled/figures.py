@@ -12,24 +12,19 @@ Knows nothing about trials: it draws the `Entry`s that it is given.
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from matplotlib import style
 from matplotlib.figure import Figure
 
 from misled.curves import curves
 from misled.dots import dots
 from misled.records import Entry, Record
-from misled.sheets import publish
-from misled.strokes import METADATA, STYLE
+from misled.strokes import rendered
 
-__all__ = ["FORMATS", "Drawing", "drawings", "figure", "render", "write"]
+__all__ = ["FORMATS", "Drawing", "drawings", "figure", "render"]
 
 FORMATS = ("svg", "png", "pdf")
 
@@ -90,21 +85,9 @@ def drawings(entries: Iterable[Entry]) -> list[Drawing]:
     return list(found.values())
 
 
-def write(entries: Iterable[Entry], directory: Path) -> None:
-    """`<name>.svg`, `.png` and `.pdf` in `directory`, each whole or not at all."""
-    for drawing in drawings(entries):
-        for form in FORMATS:
-            publish(directory / f"{drawing.name}.{form}", render(drawing, form))
-
-
-def render(drawing: Drawing, form: str) -> bytes:
-    """The figure in one of `FORMATS`; equal drawings give equal bytes."""
-    out = io.BytesIO()
-    # The reader's own matplotlib settings must not change a published figure.
-    with style.context(["default", STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure(drawing).savefig(out, format=form, dpi=200, metadata=METADATA[form])
-    return out.getvalue()
+def render(drawing: Drawing, *forms: str) -> tuple[bytes, ...]:
+    """The figure in some of `FORMATS`; equal drawings give equal bytes."""
+    return rendered(lambda: figure(drawing), *forms)
 
 
 def figure(drawing: Drawing) -> Figure:

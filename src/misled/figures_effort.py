@@ -12,16 +12,13 @@ Knows nothing about trials: it draws the estimates and texts that it is given.
 
 from __future__ import annotations
 
-import io
 import math
 import re
 import textwrap
 import unicodedata
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -31,7 +28,7 @@ from misled.effort import Strip, Typical
 from misled.prompts import METHODS
 from misled.records import Entry, Record
 from misled.sheets import visible
-from misled.strokes import GREY, METADATA, SIZES, STYLE, Stroke, strokes, wrapped
+from misled.strokes import GREY, SIZES, Stroke, rendered, strokes, wrapped
 
 __all__ = ["Exhibit", "Panels", "Side", "drawings", "exhibit", "render"]
 
@@ -112,14 +109,14 @@ def exhibit(found: Typical, alone: tuple[str, str], probed: tuple[str, str]) -> 
     return Exhibit(name, ", ".join(filter(None, words)), verdict, (first, second))
 
 
-def render(drawing: Panels | Exhibit, form: str) -> bytes:
+def render(drawing: Panels | Exhibit, *forms: str) -> tuple[bytes, ...]:
     """The figure as svg, png or pdf; equal drawings give equal bytes."""
-    out = io.BytesIO()
-    with style.context(["default", STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure = _texts(drawing) if isinstance(drawing, Exhibit) else _panels(drawing)
-        figure.savefig(out, format=form, dpi=200, metadata=METADATA[form])
-    return out.getvalue()
+    return rendered(lambda: figure(drawing), *forms)
+
+
+def figure(drawing: Panels | Exhibit) -> Figure:
+    """The drawing as matplotlib has it."""
+    return _texts(drawing) if isinstance(drawing, Exhibit) else _panels(drawing)
 
 
 def _apart(keys: dict[str, str]) -> tuple[tuple[str, str], ...]:

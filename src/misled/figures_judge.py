@@ -11,14 +11,11 @@ Knows nothing about verdicts: it draws the `Entry`s that it is given.
 
 from __future__ import annotations
 
-import io
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -34,14 +31,13 @@ from misled.rulings import distinct
 from misled.sheets import visible
 from misled.strokes import (
     GREY,
-    METADATA,
     SIZES,
     STRIP,
-    STYLE,
     Stroke,
     empty,
     extent,
     legend,
+    rendered,
     strokes,
     wrapped,
 )
@@ -91,13 +87,9 @@ def _said(name: str, value: str) -> str:
     return words.get(name, value)
 
 
-def render(drawing: Drawing, form: str) -> bytes:
+def render(drawing: Drawing, *forms: str) -> tuple[bytes, ...]:
     """The figure as svg, png or pdf; equal drawings give equal bytes."""
-    out = io.BytesIO()
-    with style.context(["default", STYLE]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure(drawing).savefig(out, format=form, dpi=200, metadata=METADATA[form])
-    return out.getvalue()
+    return rendered(lambda: figure(drawing), *forms)
 
 
 def figure(drawing: Drawing) -> Figure:

@@ -70,17 +70,17 @@ def _cpt_plates(entries: Sequence[Entry], panels: _Panels) -> Iterator[Plate]:
     for drawing in sorted(found, key=lambda drawing: titles.index(drawing.title)):
         axis = "target" if drawing.table.startswith("figure4") else "set"
         words = captions.caption(drawing.table, "cpt")
-        yield _plate(drawing, words, figures.render(drawing, "svg"), ("target", axis))
+        yield _plate(drawing, words, figures.render(drawing, "svg")[0], ("target", axis))
     for each in panels or figures_effort.drawings(entries):
         words = captions.caption("figure7", "cpt")
-        yield _plate(each, words, figures_effort.render(each, "svg"), ("target", "target"))
+        yield _plate(each, words, figures_effort.render(each, "svg")[0], ("target", "target"))
 
 
 def _judge_plates(entries: Sequence[Entry], _: _Panels) -> Iterator[Plate]:
     for drawing in figures_judge.drawings(entries):
         axis = "variant" if drawing.table == "figure3" else "set"  # of which it has several
         words = captions.caption(drawing.table, "judge")
-        yield _plate(drawing, words, figures_judge.render(drawing, "svg"), ("judge", axis))
+        yield _plate(drawing, words, figures_judge.render(drawing, "svg")[0], ("judge", axis))
 
 
 def _plate(
@@ -94,7 +94,7 @@ def _plate(
     return Plate(
         id=drawing.name,
         svg=svg,
-        caption=f"{words}{f'. {drawing.title}' if drawing.title else ''}",
+        caption=f"{words}{f': {drawing.title}' if drawing.title else ''}",
         models=tuple(dict.fromkeys(e.keys[who] for e in drawing.entries)),
         entries=drawing.entries,
         narrow=len({e.keys[panel] for e in drawing.entries}) == 1,

@@ -9,7 +9,7 @@ bytes. Knows nothing about how answers were asked.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,7 @@ def publish(session: Session, directory: Path, found: Standing) -> Published:
         drawn = _drawn(session, entries, found.rows, store, directory / "figures")
         shown = report.ReportInput(
             entries=tuple(entries),
+            study=session.plan.study,
             plan_toml=session.plan.toml,
             stopped=f"{found.unfinished} of {session.size} not finished"
             if found.unfinished
@@ -76,21 +77,22 @@ def _drawn(
     """Writes the study's figures; those of them that the report cannot draw from entries alone."""
     from misled import effort, figures, figures_effort, figures_judge, sheets, trials
 
+    found: list[tuple[Any, Callable[..., tuple[bytes, ...]]]] = []
+    more: dict[str, Any] = {}
     if session.plan.study == "judge":
-        for drawing in figures_judge.drawings(entries):
-            for form in figures.FORMATS:
-                image = figures_judge.render(drawing, form)
-                sheets.publish(directory / f"{drawing.name}.{form}", image)
-        return {}
-    figures.write(entries, directory)
-    prepared = trials.prepare(rows)
-    panels = figures_effort.drawings(entries, effort.strips(prepared))
-    exhibits = list(_exhibits(effort.typical(prepared), store))
-    for shown in (*panels, *exhibits):
-        for form in figures.FORMATS:
-            image = figures_effort.render(shown, form)
-            sheets.publish(directory / f"{shown.name}.{form}", image)
-    return {"panels": tuple(panels), "exhibits": tuple(exhibits)}
+        found += [(each, figures_judge.render) for each in figures_judge.drawings(entries)]
+    else:
+        prepared = trials.prepare(rows)
+        panels = tuple(figures_effort.drawings(entries, effort.strips(prepared)))
+        exhibits = tuple(_exhibits(effort.typical(prepared), store))
+        found += [(each, figures.render) for each in figures.drawings(entries)]
+        found += [(each, figures_effort.render) for each in (*panels, *exhibits)]
+        more = {"panels": panels, "exhibits": exhibits}
+    for drawing, render in found:
+        images = render(drawing, *figures.FORMATS)
+        for form, image in zip(figures.FORMATS, images, strict=True):
+            sheets.publish(directory / f"{drawing.name}.{form}", image)
+    return more
 
 
 def _exhibits(found: list[Any], store: Store) -> Iterator[Any]:

@@ -212,7 +212,7 @@ def _pages(run: ReportInput) -> Iterator[_Page]:
         caption = f"One trial beside the same problem solved alone. {shown.title}"
         yield _Page(
             id=shown.name,
-            image=_data("image/svg+xml", figures_effort.render(shown, "svg")),
+            image=_data("image/svg+xml", figures_effort.render(shown, "svg")[0]),
             alt=f"Two texts: {caption}; {shown.verdict}.",
             caption=f"{caption}: {shown.verdict}.",
         )

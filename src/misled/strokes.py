@@ -9,10 +9,14 @@ where no number could be read into it. Knows nothing about tables.
 
 from __future__ import annotations
 
+import io
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from matplotlib import style
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -29,6 +33,7 @@ __all__ = [
     "empty",
     "extent",
     "legend",
+    "rendered",
     "strokes",
     "wrapped",
 ]
@@ -123,3 +128,18 @@ def legend(
     for mark, words in (("x", "unsupported"), ("_", "no value read")):
         if mark in missing:
             yield Line2D([], [], linestyle="", marker=mark, markersize=4, color=GREY, label=words)
+
+
+def rendered(paint: Callable[[], Figure], *forms: str) -> tuple[bytes, ...]:
+    """A figure in some of svg, png and pdf: painted and laid out once for all of them."""
+    found: list[bytes] = []
+    # The reader's own matplotlib settings must not change a published figure.
+    with style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = paint()
+        for form in forms:
+            out = io.BytesIO()
+            figure.savefig(out, format=form, dpi=200, metadata=METADATA[form])
+            figure.set_layout_engine("none")
+            found.append(out.getvalue())
+    return tuple(found)
