@@ -56,7 +56,7 @@ def _answers(keys: dict[str, str]) -> str:
 
 def _few(bench: Bench, place: str) -> Said:
     for name, answers in (("tpr", "right"), ("fpr", "wrong")):
-        found = [e for c in PAIR if (e := bench.rate(name, c))]
+        found = bench.cells.all("judge", name) or bench.cells.all("self", name)
         if found and found[0].n < FEWEST_IN_STRATUM:
             text = f"Fewer than {FEWEST_IN_STRATUM} {answers} answers; nothing is decided on them"
             yield text, f"{place} ({found[0].n})"
@@ -114,15 +114,15 @@ def _no_floor(bench: Bench, place: str) -> Said:
         yield f"{text} from one whom the chain moves; add {' and '.join(AGAIN)}", place
 
 
-def _match_labels(bench: Bench, place: str) -> Said:
+def _match_labels(bench: Bench, _: str) -> Said:
     if any("labels" in e.keys for e in bench.cells.all("judge", "overconfidence")):
         text = "Only a match of texts says that answers are wrong, and it misses spellings:"
-        yield f"{text} overconfidence is an upper bound; name a verifier", place
+        yield f"{text} overconfidence is an upper bound; name a verifier", _answers(bench.keys)
 
 
-def _own(bench: Bench, place: str) -> Said:
+def _own(bench: Bench, _: str) -> Said:
     if bench.keys["judge"] == bench.keys.get("generator"):
-        yield "The judge judges its own answers", place
+        yield "The judge judges its own answers", f"{bench.keys['judge']} on {bench.keys['set']}"
 
 
 def _failed(bench: Bench, place: str) -> Said:

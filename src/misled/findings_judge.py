@@ -37,11 +37,15 @@ _STATED: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("For each of the four that is made false", "slope_pass", {}),
     ("With them at the beginning rather than the end", "change_pass", {"against": "end"}),
 )
-_EDITED = {
-    "filler": "With on-topic filler put in",
-    "placebo": "With another question's chain for its own",
-    "chain_cut": "Without the sentences that state the answer",
-}
+_EDITED: tuple[tuple[str, dict[str, str]], ...] = (
+    ("With on-topic filler put in", {"variant": "filler", "against": PLAIN}),
+    ("With four statements reworded and still true, against the same four",
+     {"variant": "true_edit", "k": "4", "against": "k = 0"}),
+    ("With four false statements, against four reworded ones",
+     {"variant": STATEMENTS, "k": "4", "against": "true_edit"}),
+    ("With another question's chain for its own", {"variant": "placebo", "against": PLAIN}),
+    ("Without the sentences that state the answer", {"variant": "chain_cut", "against": PLAIN}),
+)  # fmt: skip
 
 
 def findings(entries: Iterable[Entry]) -> list[Finding]:
@@ -240,9 +244,8 @@ def _pooled_first(e: Entry) -> tuple[bool, bool]:
 
 
 def _controls(bench: Bench) -> Iterator[str]:
-    """The other edits against the plain chain, all exploratory."""
-    for variant, words in _EDITED.items():
-        keys = {"variant": variant, "against": PLAIN}
+    """The other edits of the chain, all exploratory."""
+    for words, keys in _EDITED:
         for e in bench.cells.all("controlled_changes", "change_pass", **keys):
             where = f" ({e.keys['place']})" if "place" in e.keys else ""
             yield from _accepted(e, f"{words}{where}")

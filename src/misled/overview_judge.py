@@ -28,12 +28,13 @@ __all__ = ["Bench", "benches", "lead", "main", "terminal"]
 _TABLES = ("judge", "changes", "transitions", "floor", "show", "self", "self_changes",
            "controlled", "controlled_changes", "bounds_of_changes")  # fmt: skip
 _COLUMNS = (
-    *("n", "right", "TPR without", "TPR with", "TPR change"),
-    *("FPR without", "FPR with", "FPR change", "genuine change", "show the chain?"),
+    *("n", "show the chain?", "TPR without", "TPR with", "TPR change"),
+    *("FPR without", "FPR with", "FPR change", "genuine", "right"),
 )
 _NOTE = (
     "n: items read both without and with the chain. TPR: right answers accepted; FPR: wrong ones. "
-    "Genuine change: other verdict with the chain, beyond that of asking twice"
+    "Genuine: other verdicts with the chain, beyond those of asking twice. Right: the generator's "
+    "accuracy on these items"
 )
 
 
@@ -114,14 +115,19 @@ def _row(bench: Bench) -> tuple[tuple[str, ...], list[Entry]]:
     tpr, tpr_with, fpr, fpr_with = _rates(bench)
     changes = [bench.one("changes", f"change_{name}") for name in ("tpr", "fpr")]
     genuine = bench.one("floor", "net_changed", answers="all")
-    found = [right, tpr, tpr_with, changes[0], fpr, fpr_with, changes[1], genuine]
-    cells = ["" if e is None else show(e, 2).replace(" ", "\n", 1) for e in found]
+    found = [tpr, tpr_with, changes[0], fpr, fpr_with, changes[1], genuine, right]
+    cells = ["" if e is None else _stacked(show(e, 2)) for e in found]
     if genuine is None and changes[0]:
-        cells[-1] = "no floor"
+        cells[-2] = "no floor"
     n = "" if right is None else str(right.n)
     decided = bench.decision
     used = [e for e in (*found, decided) if e is not None]
-    return (n, *cells, _decision(bench, 2, 1)), used
+    return (n, _stacked(_decision(bench, 2, 1)), *cells), used
+
+
+def _stacked(text: str) -> str:
+    """The interval, or why there is none, below its number."""
+    return text.replace(" [", "\n[").replace(" (", "\n(")
 
 
 def _decision(bench: Bench, digits: int, scale: float) -> str:

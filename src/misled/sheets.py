@@ -117,7 +117,7 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     chosen = [e for e in entries if "/" not in e.metric]
     table, study = (chosen[0].table, chosen[0].study) if chosen else ("", "cpt")
     if table == "families":
-        chosen = [replace(e, metric="estimate", keys=_but_implied(e.keys)) for e in chosen]
+        chosen = [replace(e, metric="estimate", keys=_of_family(e.keys)) for e in chosen]
     across = _across(table, chosen)
     names = list(dict.fromkeys(name for e in chosen for name in e.keys if name != across))
     values = {name: {e.keys.get(name, "") for e in chosen} for name in names}
@@ -157,8 +157,10 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
     )
 
 
-def _but_implied(keys: dict[str, str]) -> dict[str, str]:
-    """Without what a family fixes for all of its members."""
+def _of_family(keys: dict[str, str]) -> dict[str, str]:
+    """With the metric in words where a family has several, else without what it fixes for all."""
+    if "metric" in keys:
+        return keys | {"metric": label(keys["metric"])}
     return {name: value for name, value in keys.items() if name not in {"half", "against"}}
 
 
