@@ -24,7 +24,8 @@ refusals remarks statements claims answers results
 perturbations asides structures interventions fences templates prompts
 verdict_words verdicts expressions aliases labels
 faults flags metrics contracts intervals stats batches judging wire
-models settings judge_plans plans judge_prompts conditions units judge_units showing handing grading
+models settings judge_plans plans judge_prompts conditions units judge_units showing handing
+grading deciding
 mathchild store ledger engines probe experiments studies frontier loop
 trials captions_judge captions sheets latex lines
 cells comparisons sweeps families exhibits effort conduct estimates

@@ -205,6 +205,48 @@ def test_without_another_chain_there_is_no_placebo() -> None:
     )
 
 
+def test_no_answer_at_all_is_judged_once_a_question() -> None:
+    first, second = list(
+        made(generator=["planted/mixed", "planted/vigilant"], conditions=["null"], n=1).units()
+    )
+    found = verdicts(rows(first))
+    assert [row.variant for row in found] == ["empty", "colon", "thought"]
+    assert {row.label for row in found} == {None}
+    assert {row.outcome for row in found} == {"read"}
+    asked = requests(first)
+    answers = [seen(asked[str(row.request)]).answer for row in found]
+    assert answers == ["", ":", "Thought process:"]
+    assert not verdicts(rows(second))
+
+
+def test_a_right_and_a_wrong_answer_are_each_shown_with_each_chain() -> None:
+    def answer(request: Request) -> Answer | None:
+        if request.model == "oblivious" and judge_prompts.read(WORDS, request.messages) is None:
+            return Response("Answer: Atlantis", "It has to be a place. So it is Atlantis.")
+        return None
+
+    models = ["planted/vigilant", "planted/oblivious"]
+    session = made(generator=models, conditions=["reasoning", "crossed"], n=8)
+    units = list(session.units())
+    crossed = 0
+    for first, second in zip(units[::2], units[1::2], strict=True):
+        found = verdicts(rows(first, answer))
+        mine = [row for row in found if row.condition == "crossed"]
+        assert not [row for row in rows(second, answer) if row.condition == "crossed"]
+        if not mine:
+            continue
+        crossed += 1
+        cells = {(row.label, row.variant): row for row in mine}
+        assert cells.keys() == {(y, of) for y in (True, False) for of in ("right", "wrong")}
+        own = [row for row in found if row.condition == "reasoning"]
+        assert cells[True, "right"].request == own[0].request
+        asked = {request.key: request for part, _ in steps(first, answer) for request in part}
+        shown = seen(asked[str(cells[True, "wrong"].request)])
+        assert "Atlantis" in str(shown.reasoning)
+        assert "Atlantis" not in shown.answer
+    assert crossed >= 5
+
+
 def test_a_judge_answers_closed_book_once_a_question() -> None:
     session = made(
         generator=["planted/mixed", "planted/vigilant"],

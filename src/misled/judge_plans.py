@@ -25,7 +25,17 @@ from misled.errors import UserError
 from misled.records import Record
 from misled.settings import ModelPlan, Settings, check, known, numbers, positive, worded
 
-__all__ = ["CONDITIONS", "CRITERIA", "JudgeCell", "JudgePlan", "Point", "parse", "points"]
+__all__ = [
+    "CONDITIONS",
+    "CRITERIA",
+    "NULLS",
+    "ONCE",
+    "JudgeCell",
+    "JudgePlan",
+    "Point",
+    "parse",
+    "points",
+]
 
 CONDITIONS = (
     "answer",
@@ -36,7 +46,11 @@ CONDITIONS = (
     "self_hidden",
     "controlled",
     "closed_book",
+    "crossed",
+    "null",
 )
+ONCE = ("closed_book", "crossed", "null")  # of a question, whatever the generator
+NULLS = {"empty": "", "colon": ":", "thought": "Thought process:"}  # answers that are none
 CRITERIA = ("correct", "certainty")
 SHOWN = ("content", "value")
 VARIANTS = ("statements", "filler", "true_edit", "placebo", "chain_cut")
@@ -98,9 +112,13 @@ _KINDS: dict[str, type[Record]] = {"": JudgePlan, "cells": JudgeCell, "models": 
 
 
 def points(cell: JudgeCell) -> Iterator[Point]:
-    """Every point of a cell but `closed_book`, which no answer is shown to."""
+    """Every point of a cell; `variant` names what is shown where that is no generation."""
     for condition, shown in product(cell.conditions, cell.shown):
         if condition == "closed_book":
+            yield Point(condition, "content")
+        elif condition == "null":
+            yield from (Point(condition, "content", variant) for variant in NULLS)
+        if condition in {"closed_book", "null"}:
             continue
         if condition != "controlled":
             yield Point(condition, shown)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from misled.expressions import Equal
-from misled.judge_plans import JudgePlan, Point, points
+from misled.judge_plans import ONCE, JudgePlan, Point, points
 from misled.judge_prompts import JudgePrompts
 from misled.labels import Kind
 from misled.logs import Logged
@@ -40,14 +40,14 @@ class JudgeStudy(Record, frozen=True):
 class JudgeUnit(Record, frozen=True):
     """One problem and one generator under all points of the plan's cells.
 
-    `closed_book` is set in one unit of a problem only: judges answer it once.
+    `once` are the points of a question, whatever the generator: in one of its units.
     """
 
     study: JudgeStudy
     problem: Problem
     generator: str
     points: tuple[Point, ...]
-    closed_book: bool = False
+    once: tuple[Point, ...] = ()
     neighbours: tuple[Problem, ...] = ()
 
     def logged(self, problem: Problem) -> Logged | None:
@@ -87,19 +87,18 @@ def units(study: JudgeStudy, problems: Mapping[str, list[Problem]]) -> Iterator[
     plan = study.plan
     named = {found[0].set: found for found in problems.values()}
     crosses: dict[str, dict[Point, None]] = {name: {} for name in named}
-    closed: set[str] = set()
     for cell in plan.cells:
         for name in cell.problems:
             where = problems[name][0].set
             crosses[where].update(dict.fromkeys(points(cell)))
-            closed |= {where} if "closed_book" in cell.conditions else set()
     for name, cross in crosses.items():
         far = any(point.variant == "placebo" for point in cross)
+        each = tuple(point for point in cross if point.condition not in ONCE)
+        once = tuple(point for point in cross if point.condition in ONCE)
         for index, problem in enumerate(named[name]):
             near = following(named[name], index) if far else ()
             for place, generator in enumerate(plan.generator or (_author(study, problem),)):
-                first = name in closed and place == 0
-                yield JudgeUnit(study, problem, generator, tuple(cross), first, near)
+                yield JudgeUnit(study, problem, generator, each, () if place else once, near)
 
 
 def _author(study: JudgeStudy, problem: Problem) -> str:

@@ -181,7 +181,8 @@ def judge(
         str,
         typer.Option(
             help="answer, reasoning, again_answer, again_reasoning (the floor), self, self_hidden, "
-            "controlled, closed_book."
+            "controlled, closed_book, crossed (one generator's answer with another's chain), null "
+            "(no answer at all)."
         ),
     ] = "answer,reasoning,again_answer,again_reasoning",
     shown: Annotated[

@@ -7,6 +7,8 @@
     self        G itself, right after answering; self_hidden: without its reasoning
     controlled  J sees q, an edited r, and a
     closed_book J answers q itself
+    crossed     J sees q, one generator's r and another's a, right or wrong
+    null        J sees q and what is no answer at all
 
 `walk` is the whole experiment for one unit (a problem and a generator, for all
 judges), as a pure generator: it yields the requests that it still needs and the
@@ -16,11 +18,16 @@ rows that it can already give. It knows nothing about engines, stores or time.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from itertools import product
 from typing import Any, TypeAlias
 
-from misled import chains, fences, judge_prompts, labels, tokens, verdicts
+from msgspec.structs import replace
+
+from misled import fences, judge_prompts, labels, tokens
+from misled.deciding import coordinates, failed, labelled, ruled, verdict, visible, who
 from misled.grading import spent
-from misled.judge_plans import Point
+from misled.judge_plans import NULLS, Point
+from misled.judge_prompts import Shown
 from misled.judge_units import JudgeUnit
 from misled.labels import Label
 from misled.records import Answer, Failure, NotApplicable, Request, Response
@@ -48,9 +55,8 @@ def walk(unit: JudgeUnit, lookup: Lookup) -> Iterator[Step]:
             own = point.condition.startswith("self")
             for judge in (unit.generator,) if own else unit.study.plan.judge:
                 yield from _judged(unit, item, (point, judge), shown, lookup)
-    if unit.closed_book:
-        for judge in unit.study.plan.judge:
-            yield from _closed_book(unit, judge, lookup)
+    for point in unit.once:
+        yield from _ONCE[point.condition](unit, point, lookup)
 
 
 # --- generate and label (protocol B.1, B.2) --------------------------------------------------
@@ -62,11 +68,6 @@ def _generated(unit: JudgeUnit, lookup: Lookup) -> Generator[Step, None, Item | 
     if logged is not None:
         return (yield from _item(unit, logged.reply, {"arm": "generate"}, lookup, logged.label))
     return (yield from _asked(unit, unit.generator, {"arm": "generate"}, lookup))
-
-
-def _closed_book(unit: JudgeUnit, judge: str, lookup: Lookup) -> Iterator[Step]:
-    """The judge's own answer to the question, labelled like any other (Fig. 4)."""
-    yield from _asked(unit, judge, {"arm": "closed_book", "judge": judge}, lookup)
 
 
 def _asked(
@@ -94,12 +95,12 @@ def _item(
 ) -> Generator[Step, None, Item | None]:
     """The row of an answer, and the item where there is an answer and a label."""
     if isinstance(reply, Failure):
-        yield _failed(unit, reply, cell)
+        yield failed(unit, reply, cell)
         return None
     reasoning, content = parts(reply)
     lacking = _no_answer(reply, content)
     if lacking is not None:
-        yield Judged(**_who(unit) | cell, outcome="no_answer", reason=lacking)
+        yield Judged(**who(unit) | cell, outcome="no_answer", reason=lacking)
         return None
     label = None if right is None else labels.given(right=right)
     label = label or (yield from _label(unit, content, lookup))
@@ -107,7 +108,7 @@ def _item(
         return None
     value = labels.value(content, of=unit.study.kinds[unit.problem.set])
     yield Judged(
-        **_who(unit) | cell | _labelled(label),
+        **who(unit) | cell | labelled(label),
         outcome="unlabelled" if label.y is None else "read",
         reason=label.reason,
         value=value,
@@ -139,14 +140,8 @@ def _label(unit: JudgeUnit, content: str, lookup: Lookup) -> Generator[Step, Non
     if reply is None:
         yield request
         return None
-    said = _visible(reply) if isinstance(reply, Response) and reply.finish == "stop" else ""
+    said = visible(reply) if isinstance(reply, Response) and reply.finish == "stop" else ""
     return labels.label(content, problem.gold, of=of, algebra=algebra, verifier=said)
-
-
-def _visible(reply: Response) -> str:
-    """A reply without its thinking."""
-    chain = chains.of(reply.content, reply.reasoning)
-    return chain.answer if chain.delimited else reply.content
 
 
 def _placebo(
@@ -186,7 +181,7 @@ def _judged(
 ) -> Iterator[Step]:
     """One verdict, or why there is none; `at` is the point and the judge."""
     point, judge = at
-    cell = _who(unit) | _labelled(item.label) | _coordinates(point, judge)
+    cell = who(unit) | labelled(item.label) | coordinates(point, judge)
     if isinstance(shown, NotApplicable):
         yield Judged(**cell, outcome="not_applicable", reason=shown.reason)
         return
@@ -198,13 +193,13 @@ def _judged(
         return
     cell |= {"request": request.key, "length": shown.length, "inserted": shown.inserted}
     if isinstance(reply, Failure):
-        yield _failed(unit, reply, cell)
+        yield failed(unit, reply, cell)
         return
     lost = _lost(unit, item, point, reply, lookup)
     if lost is not None:
         yield Judged(**cell | spent(reply), outcome="unsupported", reason=lost)
         return
-    yield _verdict(unit, reply, cell)
+    yield verdict(unit, reply, cell)
 
 
 def _lost(unit: JudgeUnit, item: Item, point: Point, reply: Response, lookup: Lookup) -> str | None:
@@ -231,57 +226,61 @@ def _lost(unit: JudgeUnit, item: Item, point: Point, reply: Response, lookup: Lo
     return None
 
 
-def _verdict(unit: JudgeUnit, reply: Response, cell: dict[str, Any]) -> Judged:
-    """What a judge's reply decides; whatever is no verdict is unreadable, on no side."""
-    words = unit.study.prompts.verdicts(unit.study.plan.criterion)
-    read = verdicts.read(_visible(reply), finish=reply.finish, words=words)
-    outcome = "read" if read.verdict else "unreadable"
-    if read.reason in {"truncated", "refused"}:
-        outcome = read.reason
-    return Judged(
-        **cell | spent(reply) | {"flags": reply.flags},
-        outcome=outcome,
-        verdict=read.verdict,
-        reason=None if read.verdict else read.reason,
-    )
+# --- once a question (protocol B.7) ----------------------------------------------------------
 
 
-# --- rows ------------------------------------------------------------------------------------
+def _closed_book(unit: JudgeUnit, _: Point, lookup: Lookup) -> Iterator[Step]:
+    """Each judge's own answer to the question, labelled like any other (Fig. 4)."""
+    for judge in unit.study.plan.judge:
+        yield from _asked(unit, judge, {"arm": "closed_book", "judge": judge}, lookup)
 
 
-def _who(unit: JudgeUnit) -> dict[str, Any]:
-    return {
-        "problem": unit.problem.id,
-        "set": unit.problem.set,
-        "cluster": unit.problem.cluster,
-        "generator": unit.generator,
-    }
+def _null(unit: JudgeUnit, point: Point, lookup: Lookup) -> Iterator[Step]:
+    """Verdicts on what is no answer."""
+    prompts, criterion = unit.study.prompts, unit.study.plan.criterion
+    shown = Shown(unit.problem.question, NULLS[str(point.variant)])
+    messages = judge_prompts.judge(prompts, shown, criterion)
+    for judge in unit.study.plan.judge:
+        cell = who(unit) | coordinates(point, judge)
+        yield from ruled(unit, judge, messages, cell, lookup)
 
 
-def _labelled(label: Label) -> dict[str, Any]:
-    return {
-        "label": label.y,
-        "labelled_by": label.by,
-        "matched": label.matched,
-        "verified": label.verified,
-    }
+def _crossed(unit: JudgeUnit, point: Point, lookup: Lookup) -> Iterator[Step]:
+    """Where a generator is right and another wrong: each one's answer with each one's chain."""
+    items: dict[bool, tuple[str, Item]] = {}
+    waiting = False
+    for generator in unit.study.plan.generator:
+        found = _generated(replace(unit, generator=generator), lookup)
+        item: Item | None = None
+        try:
+            while True:
+                step = next(found)
+                if isinstance(step, Request):
+                    waiting = True
+                    yield step
+        except StopIteration as end:
+            item = end.value
+        if item is not None and item.reasoning is not None and item.label.y is not None:
+            items.setdefault(item.label.y, (generator, item))
+    if waiting or len(items) < len((True, False)):
+        return
+    words = {True: "right", False: "wrong"}
+    for y, of in product(items, items):
+        generator, item = items[y]
+        chain = str(items[of][1].reasoning)
+        answer = item.value if point.shown == "value" else item.content
+        cell = who(unit) | labelled(item.label) | {"generator": generator, "length": len(chain)}
+        if answer is None:
+            continue
+        shown = Shown(unit.problem.question, answer, chain, known=str(item.reasoning))
+        messages = judge_prompts.judge(unit.study.prompts, shown, unit.study.plan.criterion)
+        for judge in unit.study.plan.judge:
+            at = coordinates(replace(point, variant=words[of]), judge)
+            yield from ruled(unit, judge, messages, cell | at, lookup)
 
 
-def _coordinates(point: Point, judge: str) -> dict[str, Any]:
-    return {
-        "arm": "judge",
-        "judge": judge,
-        "condition": point.condition,
-        "shown": point.shown,
-        "variant": point.variant,
-        "k": point.k,
-        "place": point.place,
-        "sample": 1 if point.condition.startswith("again") else 0,
-    }
-
-
-def _failed(unit: JudgeUnit, reply: Failure, cell: dict[str, Any]) -> Judged:
-    outcome, reason = "failed", reply.kind
-    if reply.kind == "unsupported":  # never sent: the provider cannot be asked this
-        outcome, reason = "unsupported", reply.message
-    return Judged(**_who(unit) | cell, outcome=outcome, reason=reason, attempts=reply.attempts)
+_ONCE: dict[str, Callable[[JudgeUnit, Point, Lookup], Iterator[Step]]] = {
+    "closed_book": _closed_book,
+    "crossed": _crossed,
+    "null": _null,
+}
