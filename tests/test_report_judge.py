@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from misled import report
-from misled.cautions_judge import cautions
+from misled.cautions_judge import cautions, thoughts
 from misled.findings_judge import findings
 from misled.judgements import entries
 from misled.overview_judge import main
@@ -264,6 +264,14 @@ def test_it_warns_of_what_failed_and_of_what_cannot_be_asked() -> None:
         assert words not in warned(table(rows))
 
 
+def test_it_warns_of_a_judge_that_thought_and_was_not_to() -> None:
+    rows = [*bench(MOVED, ALL, reasoning_tokens=9), *bench(MOVED, ALL, judge="acme/k")]
+    assert list(thoughts(frame(rows), ["acme/j", "acme/k"])) == [
+        "acme/j thought before 400 of 400 verdicts, and was not to"
+    ]
+    assert list(thoughts(frame(rows), ["acme/k"])) == []
+
+
 def test_a_judge_that_moves_and_is_read_is_warned_of_in_nothing() -> None:
     assert cautions(table([*items(labelled_by="given"), *bench(MOVED, ALL)])) == []
 
@@ -318,6 +326,10 @@ def test_the_main_table_has_a_line_a_judge_with_the_decision_and_what_was_left_o
     assert line.left_out == "unreadable 2"
     assert {e.metric for e in made[1]} >= {"tpr", "fpr", "net_changed", "change_balanced_accuracy"}
     assert main(table(edit("a" * 30, variant="chain_cut"))) is None
+
+
+def test_a_table_says_why_a_number_was_refused(page: Page) -> None:
+    assert "refused: balanced by choice" in page.text
 
 
 def test_findings_beyond_a_dozen_are_folded() -> None:

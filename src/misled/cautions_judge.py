@@ -7,7 +7,9 @@ Knows nothing about how the sentences are set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+
+import polars as pl
 
 from misled.cautions import Caution, Said, gathered
 from misled.flips import FLIPS
@@ -17,7 +19,7 @@ from misled.overview_judge import Bench, benches
 from misled.phrases import Cells, percent
 from misled.records import Entry
 
-__all__ = ["cautions"]
+__all__ = ["cautions", "thoughts"]
 
 # From here on a report warns; conventions, no findings of their own.
 UNREAD = 0.1
@@ -42,6 +44,16 @@ def cautions(entries: Iterable[Entry]) -> list[Caution]:
     of_judges = (said for check in checks for bench, place in named for said in check(bench, place))
     of_answers = (said for check in (_no_answer, _repeated, _disagreeing) for said in check(labels))
     return gathered(said for part in (of_judges, of_answers) for said in part)
+
+
+def thoughts(rows: pl.DataFrame, silent: Collection[str]) -> Iterator[str]:
+    """Which of the judges that were not to think before a verdict did (B.1), as far as is known."""
+    asked = rows.filter((pl.col("arm") == "judge") & pl.col("judge").is_in(list(silent)))
+    thought = (pl.col("reasoning_tokens") > 0).sum()
+    said = asked.group_by("judge", maintain_order=True).agg(thought, pl.len().alias("verdicts"))
+    for judge, count, verdicts in said.iter_rows():
+        if count:
+            yield f"{judge} thought before {count:,} of {verdicts:,} verdicts, and was not to"
 
 
 def _where(keys: dict[str, str], *, shown: bool) -> str:

@@ -17,9 +17,11 @@ import msgspec
 import polars as pl
 
 from misled import __version__
+from misled.judge_plans import JudgePlan
 from misled.plans import Plan
 from misled.records import Entry, Response, Usage
 from misled.session import Session
+from misled.settings import ModelPlan
 from misled.store import Store
 
 __all__ = ["Published", "Standing", "publish", "tables"]
@@ -64,7 +66,7 @@ def publish(session: Session, directory: Path, found: Standing) -> Published:
             stopped=f"{found.unfinished} of {session.size} not finished"
             if found.unfinished
             else None,
-            notes=tuple(session.notes),
+            notes=(*session.notes, *_thoughts(session.plan, found.rows)),
             **drawn,
             **_facts(session, store),
         )
@@ -93,6 +95,16 @@ def _drawn(
         for form, image in zip(figures.FORMATS, images, strict=True):
             sheets.publish(directory / f"{drawing.name}.{form}", image)
     return more
+
+
+def _thoughts(plan: Plan | JudgePlan, rows: pl.DataFrame) -> Iterator[str]:
+    """Of which judges a report says that they thought, though their thinking was to be off."""
+    from misled import cautions_judge
+
+    if isinstance(plan, JudgePlan) and not rows.is_empty():
+        own = {name: plan.models.get(name, ModelPlan()).thinking for name in plan.asked}
+        silent = [name for name, on in own.items() if not (plan.thinking if on is None else on)]
+        yield from cautions_judge.thoughts(rows, silent)
 
 
 def _exhibits(found: list[Any], store: Store) -> Iterator[Any]:

@@ -52,6 +52,7 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 # Blank or combining by their nature, though their category does not say so.
 _BLANK = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164}
 _BLANK |= {0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+_SAID = ("unsupported", "refused")  # ways in which there is no number, told below a table
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 
 
@@ -146,7 +147,7 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
         numbers = [_cell(row.get(column), digits, alone=not counted) for column in columns]
         n = [str(counted[keys])] if counted else []
         lines.append(Line(keys, (*n, *numbers), _left_out(row.values())))
-    reasons = {e.method for e in chosen if e.method.startswith("unsupported")}
+    reasons = {e.method for e in chosen if e.method.startswith(_SAID)}
     return Sheet(
         caption=caption(table, study),
         constant={KEYS.get(name, name): value for name, value in constant.items()},
