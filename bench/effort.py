@@ -28,7 +28,7 @@ from scipy.special import ndtr
 from coverage import rate_bounds, verdict
 from misled import effort
 from misled.records import Entry
-from misled.rows import Row
+from misled.row import Row
 from misled.trials import prepare
 
 ARMS = ("gate", "again", "tampered")
