@@ -166,6 +166,14 @@ def test_the_first_detail_is_whether_to_show_the_chain(words: str) -> None:
     assert (" items to show, with 80 % power" in details[0]) == ("cannot be told" in words)
 
 
+def test_where_no_verdict_changed_no_number_of_items_is_named() -> None:
+    found = table(bench({(True, "aa"): 30, (False, "rr"): 30}, PAIR))
+    needed = pick(found, "show", "needed")
+    assert (needed.value, needed.method) == (None, "none: no verdict changed")
+    assert "no verdict changed, so that how many items would tell is not known" in said(found)[1][0]
+    assert " items" not in report.summary(found)
+
+
 def test_own_answers_are_set_against_judging_as_any_judge_and_against_others(
     found: tuple[Entry, ...],
 ) -> None:

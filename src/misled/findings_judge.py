@@ -129,13 +129,16 @@ def _decision(bench: Bench) -> Iterator[str]:
         return
     margin = f"{100 * float(e.keys['margin']):g} points"
     change = f"balanced accuracy {points(e)}, exploratory"
-    items = f"{needed.value:,.0f}" if needed and needed.value is not None else "no known number of"
+    settled = "no verdict changed, so that how many items would tell is not known"
+    if needed is not None and needed.value is not None:
+        items = f"{needed.value:,.0f} items"
+        settled = f"a change of {margin} takes about {items} to show, with 80\u00a0% power"
     yield {
         "show": f"Show it the chain: {change}.",
         "hide": f"Hide the chain from it: {change}.",
         "no difference": f"Shown or hidden makes no difference beyond {margin}: {change}.",
         "cannot tell": f"Whether to show it the chain cannot be told from {e.n} items: {change}; "
-        f"a change of {margin} takes about {items} items to show, with 80\u00a0% power.",
+        f"{settled}.",
         "refused": f"Whether to show it the chain is not decided on "
         f"{e.method.removeprefix('none: ')}.",
     }.get(e.keys["decision"], f"{e.keys['decision']}: {change}.")

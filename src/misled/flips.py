@@ -162,8 +162,8 @@ def show(docket: Docket, margin: float = MARGIN) -> Iterator[Entry]:
         for name, found in judging.changes(without, shown, right, cluster).items():
             if name != "change_pass":
                 yield entry("show", name, named, found.estimate, out)
-        items = float(judging.needed(first, second, margin)[0])
-        how = "none: items for 80 % power at the margin"
+        items = float(judging.needed(first, second, margin)[0]) or None  # 0: nothing to plan from
+        how = f"none: {'items for 80 % power at the margin' if items else 'no verdict changed'}"
         yield entry("show", "needed", named, Estimate(items, None, None, n, clusters, how), out)
         yield entry(
             "show", "break_even", named, _break_even((first, second), n, clusters, few=few), out
