@@ -60,8 +60,8 @@ def rows(unit: JudgeUnit, answer: Reply | None = None) -> list[Judged]:
     return list(steps(unit, answer))[-1][1]
 
 
-def requests(unit: JudgeUnit) -> dict[str, Request]:
-    return {request.key: request for asked, _ in steps(unit) for request in asked}
+def requests(unit: JudgeUnit, answer: Reply | None = None) -> dict[str, Request]:
+    return {request.key: request for asked, _ in steps(unit, answer) for request in asked}
 
 
 def verdicts(found: list[Judged]) -> list[Judged]:
@@ -240,11 +240,28 @@ def test_a_right_and_a_wrong_answer_are_each_shown_with_each_chain() -> None:
         assert cells.keys() == {(y, of) for y in (True, False) for of in ("right", "wrong")}
         own = [row for row in found if row.condition == "reasoning"]
         assert cells[True, "right"].request == own[0].request
-        asked = {request.key: request for part, _ in steps(first, answer) for request in part}
+        asked = requests(first, answer)
         shown = seen(asked[str(cells[True, "wrong"].request)])
         assert "Atlantis" in str(shown.reasoning)
         assert "Atlantis" not in shown.answer
     assert crossed >= 5
+
+
+def test_an_output_that_sets_no_reasoning_apart_is_its_own_where_the_plan_says_so() -> None:
+    said = "Spiders are arachnids, and these have 4 pairs of legs. So the answer is 8."
+    plain = Response(said, None)
+
+    def answer(request: Request) -> Answer | None:
+        return plain if judge_prompts.read(WORDS, request.messages) is None else None
+
+    cell = {"conditions": BOTH, "problems": ["addition:1+1"], "n": 1}
+    whole = verdicts(rows(next(made(feed="output", **cell).units()), answer))
+    assert [row.outcome for row in whole] == ["read", "read"]
+    asked = requests(next(made(feed="output", **cell).units()), answer)
+    shown = seen(asked[str(whole[1].request)])
+    assert (shown.reasoning, shown.answer) == (said, "8")
+    apart = verdicts(rows(next(made(**cell).units()), answer))
+    assert [row.outcome for row in apart] == ["read", "not_applicable"]
 
 
 def test_a_judge_answers_closed_book_once_a_question() -> None:

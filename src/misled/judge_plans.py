@@ -52,6 +52,7 @@ CONDITIONS = (
 ONCE = ("closed_book", "crossed", "null")  # of a question, whatever the generator
 NULLS = {"empty": "", "colon": ":", "thought": "Thought process:"}  # answers that are none
 CRITERIA = ("correct", "certainty")
+FEEDS = ("reasoning", "output")
 SHOWN = ("content", "value")
 VARIANTS = ("statements", "filler", "true_edit", "placebo", "chain_cut")
 PLACED = ("statements", "filler", "true_edit")  # text is put in, at a place
@@ -79,6 +80,7 @@ class JudgePlan(Settings, frozen=True, omit_defaults=True, kw_only=True):
 
     Answers come from the `generator` models or from the file `answers`; text
     answers that match no gold are decided by the `verifier`, where there is one.
+    `feed` = output takes an output that sets no reasoning apart for reasoning.
     `thinking` is that of judges whose thinking can be turned on or off (off [B]).
     """
 
@@ -89,6 +91,7 @@ class JudgePlan(Settings, frozen=True, omit_defaults=True, kw_only=True):
     answers: str | None = None
     verifier: str | None = None
     criterion: str = "correct"
+    feed: str = "reasoning"
     thinking: bool = False
 
     @property
@@ -176,6 +179,7 @@ def _check(plan: JudgePlan) -> None:
     check(plan)
     known("study", [plan.study], ("judge",))
     known("criterion", [plan.criterion], CRITERIA)
+    known("feed", [plan.feed], FEEDS)
     if not plan.judge:
         raise UserError("judge: name at least one, as in --judge openai/gpt-4o")
     if not plan.generator and plan.answers is None:

@@ -78,7 +78,10 @@ def _read(
         name = record.get("id")
         return Reject(index, -1, None if name is None else str(name), str(error))
     problem = problems.problem(spec, index, record)
-    return problem if isinstance(problem, Reject) else (problem, logged)
+    if isinstance(problem, Reject):
+        return problem
+    # Several models or samples may have answered one question, which is the cluster.
+    return replace(problem, cluster=f"{spec}/{problem.question}"), logged
 
 
 def _logged(record: dict[str, Any], *, chains: bool) -> Logged:

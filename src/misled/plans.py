@@ -27,7 +27,7 @@ import msgspec
 
 from misled import judge_plans
 from misled.errors import UserError
-from misled.judge_plans import JudgePlan
+from misled.judge_plans import FEEDS, JudgePlan
 from misled.perturbations import PERTURBATIONS, PLACES, SCOPES
 from misled.prompts import AS_TEXT, ATTRIBUTIONS, CHANNELS, METHODS
 from misled.records import Record
@@ -39,7 +39,6 @@ __all__ = ["CONTRASTS", "CONTROLS", "STUDIES", "Cell", "Plan", "cell", "parse", 
 STUDIES = ("cpt", "judge")
 CONTROLS = ("clean", "again")
 CONTRASTS = ("no_answer_line", "bare", "other_number", "foreign", AS_TEXT)
-FEEDS = ("reasoning", "output")
 
 
 class Cell(Record, frozen=True, omit_defaults=True):

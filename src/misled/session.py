@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from misled import __version__, answers, judge_prompts, labels, logs, models, problems, prompts
-from misled.engines import planted_profile
+from misled.engines import planted_judge, planted_profile
 from misled.errors import StoreError, UserError
 from misled.judge_plans import JudgePlan
 from misled.judge_prompts import JudgePrompts
@@ -130,6 +130,9 @@ def _resolved(plan: Plan | JudgePlan, name: str) -> Model:
         raise UserError(f"{name}: {lacking}")
     if model.provider == "planted":
         planted_profile.load(model.name)
+        judge = planted_judge.load_judge(model.name)
+        if judge is None and isinstance(plan, JudgePlan) and name in plan.judge:
+            raise UserError(f"{name}: the profile has no [judge] table, so that it cannot judge")
     return model
 
 

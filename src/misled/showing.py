@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
-from misled import chains, fences, judge_prompts
+from misled import chains, fences, judge_prompts, labels
 from misled.draws import Draws
 from misled.interventions import Intervened, Intervention, intervene
 from misled.judge_plans import Point
@@ -45,10 +45,12 @@ class Showing(Record, frozen=True):
     inserted: float | None = None
 
 
-def parts(reply: Response) -> tuple[str | None, str]:
+def parts(unit: JudgeUnit, reply: Response) -> tuple[str | None, str]:
     """Reasoning, None where nothing sets it apart, and the answer's text.
 
     Beside a field or tags, a last line that begins with `Answer:` does, which is asked for.
+    Under `feed = output` a text without any of these is its own reasoning, and its final
+    value the answer.
     """
     chain = chains.of(reply.content, reply.reasoning)
     text = chain.answer if chain.delimited else reply.content
@@ -56,7 +58,9 @@ def parts(reply: Response) -> tuple[str | None, str]:
         return chain.reasoning, text
     line = next(iter(deque(_ANSWER_LINE.finditer(text), maxlen=1)), None)
     if line is None or not text[: line.start()].strip():
-        return None, text
+        if unit.study.plan.feed == "reasoning":
+            return None, text
+        return text, labels.value(text, of=unit.study.kinds[unit.problem.set]) or text
     return text[: line.start()].strip(), text[line.start() :]
 
 

@@ -202,6 +202,12 @@ def judge(
     verifier: Annotated[
         str | None, typer.Option(help="A model that decides on text answers that match no gold.")
     ] = None,
+    feed: Annotated[
+        str,
+        typer.Option(
+            help="output: an output that sets no reasoning apart is shown whole as reasoning."
+        ),
+    ] = "reasoning",
     criterion: Annotated[
         str, typer.Option(help="correct, or certainty: a stricter question.")
     ] = "correct",
@@ -243,6 +249,7 @@ def judge(
         "n": n,
         "verifier": verifier,
         "criterion": criterion,
+        "feed": feed,
         "thinking": thinking,
         "seed": seed,
         "prompts": prompts,

@@ -97,7 +97,7 @@ def _item(
     if isinstance(reply, Failure):
         yield failed(unit, reply, cell)
         return None
-    reasoning, content = parts(reply)
+    reasoning, content = parts(unit, reply)
     lacking = _no_answer(reply, content)
     if lacking is not None:
         yield Judged(**who(unit) | cell, outcome="no_answer", reason=lacking)
@@ -159,7 +159,7 @@ def _placebo(
             waiting = True
             yield request
         elif isinstance(reply, Response) and problem.question != unit.problem.question:
-            reasoning, content = parts(reply)
+            reasoning, content = parts(unit, reply)
             if reasoning is not None and _no_answer(reply, content) is None:
                 found.append(reasoning)
     if waiting:
