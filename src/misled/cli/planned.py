@@ -24,7 +24,7 @@ from misled.cli.output import say, write_json
 __all__ = ["demo", "estimate", "run"]
 
 # The planted reasoner at the size of the paper's problems (protocol A.2).
-PLANTED: dict[str, Any] = {
+PLANTED_CPT: dict[str, Any] = {
     "model": ["planted/mixed"],
     "n": 40,
     "cells": [
@@ -35,21 +35,42 @@ PLANTED: dict[str, Any] = {
         }
     ],
 }
+PLANTED_JUDGE: dict[str, Any] = {
+    "study": "judge",
+    "judge": ["planted/credulous", "planted/vigilant"],
+    "generator": ["planted/oblivious"],
+    "n": 150,
+    "cells": [
+        {
+            "problems": ["facts"],
+            "conditions": ["answer", "reasoning", "again_answer", "again_reasoning"],
+        }
+    ],
+}
 # A model of 135 million parameters on what it can solve; its visible working is the chain.
-EMBEDDED: dict[str, Any] = {
+SMALL: dict[str, Any] = {"feed": "output", "temperature": 0.0, "max_tokens": 160}
+EMBEDDED_CPT: dict[str, Any] = SMALL | {
     "model": ["local/smollm2"],
     "n": 57,
-    "feed": "output",
     "controls": ["clean"],  # at temperature 0 the question alone gives the gate's reply again
-    "temperature": 0.0,
-    "max_tokens": 160,
     "cells": [{"problems": ["small"], "digits": "1", "methods": ["baseline", "contradiction"]}],
 }
-DEMO_TOKENS = 9_000
-DEMO_SAYS = {
-    "planted": "a simulated reasoner of known behaviour, on problems of the paper's size",
-    "smollm2": f"a real model of 135 million parameters, to {DEMO_TOKENS:,} tokens",
+EMBEDDED_JUDGE: dict[str, Any] = SMALL | {
+    "study": "judge",
+    "judge": ["local/smollm2"],
+    "generator": ["local/smollm2"],
+    "n": 40,
+    "cells": [{"problems": ["facts"], "conditions": ["answer", "reasoning"]}],
 }
+SIMULATED = "a simulated reasoner of known behaviour"
+TOKENS = {"cpt": 8_000, "judge": 5_000}
+REAL = "a real model of 135 million parameters, to {:,} tokens"
+DEMO: tuple[tuple[str, dict[str, Any], str, int | None], ...] = (
+    ("planted-cpt", PLANTED_CPT, f"{SIMULATED} is handed tampered chains", None),
+    ("planted-judge", PLANTED_JUDGE, f"{SIMULATED} judges answers", None),
+    ("smollm2-cpt", EMBEDDED_CPT, REAL.format(TOKENS["cpt"]), TOKENS["cpt"]),
+    ("smollm2-judge", EMBEDDED_JUDGE, REAL.format(TOKENS["judge"]), TOKENS["judge"]),
+)
 
 
 @app.command()
@@ -117,20 +138,18 @@ def _total(bills: list[dict[str, Any]]) -> dict[str, Any]:
 
 @app.command()
 def demo(
-    run: Annotated[Path, typer.Option("--run", help="Where to put both runs.")] = Path("runs/demo"),
+    run: Annotated[Path, typer.Option("--run", help="Where to put the runs.")] = Path("runs/demo"),
     open_: Annotated[bool, typer.Option("--open", help="Open the reports in a browser.")] = False,
     json: Json = False,
 ) -> None:
-    """Study A twice, small: on the planted reasoner, then on a real embedded model."""
-    from misled.plans import parse
+    """Both studies, small: on the planted reasoner, then on a real embedded model."""
+    from misled.plans import study
     from misled.session import prepare
     from misled.settings import Pace
 
-    for name, plan, pace in (
-        ("planted", PLANTED, Pace()),
-        ("smollm2", EMBEDDED, Pace(max_tokens_total=DEMO_TOKENS)),
-    ):
-        say(f"misled: {', '.join(plan['model'])}: {DEMO_SAYS[name]}")
-        published, _ = carry_out(prepare(parse(plan)), run / name, pace, json=json)
+    for name, plan, says, tokens in DEMO:
+        say(f"misled: {name}: {says}")
+        pace = Pace(max_tokens_total=tokens)
+        published, _ = carry_out(prepare(study(plan)), run / name, pace, json=json)
         if open_:
             typer.launch(str(published.report.absolute()))
