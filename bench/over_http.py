@@ -25,8 +25,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -36,10 +37,11 @@ import uvloop
 
 from http_server import latency
 from misled import models
+from misled.engines import Feed
 from misled.engines.http import Http
 from misled.frontier import Frontier, Limits, Lookup
 from misled.loop import run
-from misled.records import Message, Request, Response
+from misled.records import Answer, Message, Request
 from misled.row import Row
 from misled.store import Store
 
@@ -119,8 +121,33 @@ def walk(unit: int, lookup: Lookup) -> Iterator[Request | Row]:
             yield request
 
 
-async def misled(url: str, n: int) -> list[float]:
-    """Everything that a run does; the seconds of each answer."""
+@dataclass
+class Noted:
+    """A feed that notes the order in which its requests are begun."""
+
+    feed: Feed
+    order: list[int]
+
+    async def take(self, n: int, held: int) -> list[Request] | None:
+        """What the feed gives."""
+        requests = await self.feed.take(n, held)
+        self.order += [int(r.messages[0].content.split(maxsplit=2)[1]) for r in requests or ()]
+        return requests
+
+
+class InOrder(Http):
+    """The engine, its order noted."""
+
+    order: list[int]
+
+    def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer]]:
+        """As `Http`."""
+        self.order = []
+        return super().answer(Noted(feed, self.order))
+
+
+async def misled(url: str, n: int, kind: type[Http] = Http) -> Http:
+    """Everything that a run does; its engine."""
     model = models.resolve("vllm/m", base_url=url)
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as place:
         path = Path(place) / "misled.db"
@@ -128,12 +155,11 @@ async def misled(url: str, n: int) -> list[float]:
             units = enumerate(range(n // 8))
             frontier = Frontier(units, walk, reader.get, lambda *_: None, Limits())
             frontier.window = 4 * WIDTH
-            engine = Http(lambda _: model, concurrency=WIDTH)
+            engine = kind(lambda _: model, concurrency=WIDTH)
             await run(frontier, {"vllm": engine}, store, lambda: None)
             counts = store.counts()
             assert counts.responses == frontier.progress.answered == n, counts
-            answers = [reader.get(ask(number)) for number in range(0, n, 50)]
-            return [answer.seconds for answer in answers if isinstance(answer, Response)]
+    return engine
 
 
 def lm_eval(python: str, url: str, n: int) -> float:
@@ -164,17 +190,22 @@ def ideal(latencies: list[float]) -> float:
 def throughput(rounds: int, n: int, python: str | None) -> None:
     """Rates without latency, and their ratios within a round."""
     rates: dict[str, list[float]] = {"bare": [], "misled": []}
+    spent: dict[str, list[float]] = {"bare": [], "misled": []}
     with server() as url:
         timed(bare(url, n // 4))
         for _ in range(rounds):
-            rates["bare"].append(n / timed(bare(url, n)))
-            rates["misled"].append(n / timed(misled(url, n)))
+            for name, work in (("bare", bare), ("misled", misled)):
+                before = time.process_time()
+                rates[name].append(n / timed(work(url, n)))
+                spent[name].append(1e6 * (time.process_time() - before) / n)
             if python:
                 rates.setdefault("lm-eval", []).append(lm_eval(python, url, n))
     for name, found in rates.items():
         print(
             f"{name:<8} {median(found):7,.0f} requests/s  ({', '.join(f'{r:,.0f}' for r in found)})"
         )
+    for name, each in spent.items():
+        print(f"{name:<8} {median(each):7,.0f} us of processor a request, all threads")
     for other in ("bare", "lm-eval"):
         if other in rates:
             each = [a / b for a, b in zip(rates["misled"], rates[other], strict=True)]
@@ -183,9 +214,12 @@ def throughput(rounds: int, n: int, python: str | None) -> None:
 
 def with_latency(n: int, seconds: float) -> None:
     """How near misled comes to the ideal schedule."""
-    best = ideal([latency(number, seconds) for number in range(n)])
     with server(seconds) as url:
-        took = timed(misled(url, n))
+        began = time.perf_counter()
+        engine = uvloop.run(misled(url, n, InOrder))
+        took = time.perf_counter() - began
+    assert isinstance(engine, InOrder)
+    best = ideal([latency(number, seconds) for number in engine.order])
     print(f"latency {seconds} s, {n} requests: {took:.1f} s, ideal {best:.1f} s: {best / took:.3f}")
 
 

@@ -167,7 +167,7 @@ class Store:
             self._db.execute("PRAGMA busy_timeout = 10000")
             self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             if not read_only:
-                self._db.execute("PRAGMA page_size = 16384")  # of a new file: a row fits on one
+                self._db.execute("PRAGMA page_size = 8192")  # of a new file: a row fits on one
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
                 self._migrate()

@@ -92,8 +92,7 @@ class _Route(NamedTuple):
     host: str
 
 
-@dataclass(frozen=True)
-class _Call:
+class _Call(NamedTuple):
     """A request, ready to be sent as often as it takes."""
 
     request: Request
@@ -156,7 +155,7 @@ class Http:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": f"misled/{__version__}", "Content-Type": "application/json"},
             timeout=aiohttp.ClientTimeout(
-                total=limits.total, sock_connect=limits.connect, sock_read=limits.read
+                total=None, sock_connect=limits.connect, sock_read=limits.read
             ),
         )
 
@@ -208,8 +207,8 @@ class Http:
         began, attempt = world.clock(), 1
         while True:
             try:
-                answer = await self._attempt(session, call)
-                return msgspec.structs.replace(answer, attempts=attempt)
+                answer, seconds = await self._attempt(session, call)
+                return msgspec.structs.replace(answer, seconds=seconds, attempts=attempt)
             except ProviderError as error:
                 pause = self._pause(attempt, error.retry_after)
                 refused = error.kind == "rate_limit"
@@ -223,8 +222,8 @@ class Http:
             await world.sleep(pause)
             attempt += 1
 
-    async def _attempt(self, session: aiohttp.ClientSession, call: _Call) -> Response:
-        """One attempt, when its turn has come; its seconds begin there."""
+    async def _attempt(self, session: aiohttp.ClientSession, call: _Call) -> tuple[Response, float]:
+        """One attempt, when its turn has come, and its seconds, which begin there."""
         throttle, clock = call.route.throttle, self._world.clock
         turn = await throttle.enter(len(call.payload))
         try:
@@ -240,7 +239,7 @@ class Http:
         finally:
             throttle.leave()
         throttle.answered(turn, answer.usage)
-        return msgspec.structs.replace(answer, seconds=seconds)
+        return answer, seconds
 
     def _pause(self, attempt: int, retry_after: float | None) -> float:
         """Seconds until the next attempt: what the server asks for, and a back-off, jittered."""
@@ -251,9 +250,12 @@ class Http:
     async def _post(self, session: aiohttp.ClientSession, call: _Call) -> bytes:
         """The JSON that the server answers with; all else is a ProviderError."""
         try:
-            async with session.post(
-                call.url, data=call.payload, headers=call.headers, allow_redirects=False
-            ) as reply:
+            async with (
+                asyncio.timeout(self._limits.total),
+                session.post(
+                    call.url, data=call.payload, headers=call.headers, allow_redirects=False
+                ) as reply,
+            ):
                 self._reached.add(call.host)
                 body = call.hide(await self._read(reply))
         except aiohttp.ClientSSLError as error:

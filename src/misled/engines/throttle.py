@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from misled.records import Record, Usage
 
@@ -56,8 +57,7 @@ def _meter(per_minute: float | None) -> _Meter | None:
     return None if per_minute is None else _Meter((MINUTE + BURST) / per_minute)
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """Leave to send one request: since when, and the tokens that it is expected to cost."""
 
     began: float
