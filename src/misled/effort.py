@@ -121,8 +121,13 @@ def ratios(trials: pl.DataFrame) -> list[Entry]:
 
 
 def figure7(lines: Iterable[Entry]) -> list[Entry]:
-    """Tokens and seconds of each arm [A Fig. 7]: those lines of `effort` that are over all D_T."""
-    mine = [e for e in lines if e.table == "effort" and e.metric in {"total_tokens", "seconds"}]
+    """Tokens and seconds of intact chains' arms [A Fig. 7]: `effort`'s lines over all D_T."""
+    drawn = {"total_tokens", "seconds"}
+    mine = [
+        e
+        for e in lines
+        if e.table == "effort" and e.metric in drawn and e.keys.get("structure") in {None, "intact"}
+    ]
     widest: dict[tuple[Any, ...], Entry] = {}
     for e in mine:
         but = tuple(item for item in e.keys.items() if item[0] != "d_t")
