@@ -46,20 +46,21 @@ def test_a_model_has_a_panel_and_an_arm_its_dot_and_strip() -> None:
 
 def test_figures_are_cut_by_what_is_no_axis_and_share_the_question_alone() -> None:
     rows = a_run(sizes, 12)
-    rows += [
-        other(row, structure="insert", request=f"insert {row.request}")
-        for row in rows
-        if row.arm in {"clean", "tampered"}
-    ]
+    for name, key in (("channel", "assistant"), ("structure", "insert")):
+        rows += [
+            other(row, request=f"{key} {row.request}", **{name: key})
+            for row in rows
+            if row.arm in {"clean", "tampered"} and row.channel == "user"
+        ]
     drawings = [drawing for drawing in panels(rows) if drawing.quantity == "total_tokens"]
     assert [drawing.title for drawing in drawings] == [
-        "addition:2+2, intact",
-        "addition:2+2, insert",
+        "addition:2+2, user",
+        "addition:2+2, assistant",
     ]
     for drawing in drawings:
         arms = {e.keys["arm"] for e in drawing.entries}
         assert arms == {"gate", "again", "clean", "tampered"}
-        assert len({e.keys.get("structure") for e in drawing.entries}) == 2
+        assert {e.keys.get("structure") for e in drawing.entries} == {None, "intact"}
 
 
 def test_a_median_left_open_is_an_arrow_and_no_dot() -> None:
