@@ -45,7 +45,7 @@ STEP = "Then the carry is added to column {} of problem {}, which gives {}, and 
 
 def prompt(group: int, variant: int) -> str:
     """A question, a chain whose end depends on the variant, and a filter."""
-    steps = "".join(STEP.format(k, group, 3 * k + group, k % 10) for k in range(14))
+    steps = "".join(STEP.format(k, group, 3 * k + group, k % 10) for k in range(17))
     return (
         f"What is {417 + group} + {263 * (group + 1)}?\n\nBelow is your previous thought.\n\n"
         f"{steps}So the result is {1000 * group + 7 * variant}.\n\nGive the answer."
