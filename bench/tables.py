@@ -64,18 +64,22 @@ def rows(problems: int, seed: int = 0) -> pl.DataFrame:
                 relative_error=pl.Series(10.0 ** -draws.integers(0, 15, cells.height)),
             )
         )
-    whole = pl.concat(frames, how="diagonal").with_columns(
-        problem=pl.col("problem").cast(pl.String),
-        cluster=pl.col("problem").cast(pl.String),
-        source=pl.lit("planted/model-0"),
-        gold=pl.lit("1"),
-        sample=pl.lit(0),
-        request=pl.concat_str("arm", "target", "method", "structure", ignore_nulls=True),
-        reason=pl.when(outcome="confused").then(pl.lit("digits")),
-        r_cpt=pl.col("outcome").replace_strict(
-            {"adopted": 1.0, "recovered": 0.5, "partial": 0.6, "confused": 2.0}, default=None
-        ),
-    ).with_columns(r_hamming="r_cpt")
+    whole = (
+        pl.concat(frames, how="diagonal")
+        .with_columns(
+            problem=pl.col("problem").cast(pl.String),
+            cluster=pl.col("problem").cast(pl.String),
+            source=pl.lit("planted/model-0"),
+            gold=pl.lit("1"),
+            sample=pl.lit(0),
+            request=pl.concat_str("arm", "target", "method", "structure", ignore_nulls=True),
+            reason=pl.when(outcome="confused").then(pl.lit("digits")),
+            r_cpt=pl.col("outcome").replace_strict(
+                {"adopted": 1.0, "recovered": 0.5, "partial": 0.6, "confused": 2.0}, default=None
+            ),
+        )
+        .with_columns(r_hamming="r_cpt")
+    )
     empty = [name for name in Row.__struct_fields__ if name not in whole.columns]
     return whole.with_columns(pl.lit(None).alias(name) for name in empty)
 
