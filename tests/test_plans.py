@@ -49,6 +49,7 @@ def test_a_plan_file_is_read_with_lists_and_single_names(tmp_path: Path) -> None
     path = tmp_path / "plan.toml"
     path.write_text(TOML)
     plan = read(str(path))
+    assert isinstance(plan, Plan)
     assert plan.cells[0].digits == (1, 2, 3, 6)
     assert plan.cells[1].problems == ("small",)
     assert plan.cells[1].place == (0, 2)

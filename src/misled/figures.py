@@ -22,11 +22,10 @@ from matplotlib.figure import Figure
 from misled.curves import curves
 from misled.dots import dots
 from misled.records import Entry, Record
+from misled.sheets import FORMATS
 from misled.strokes import rendered
 
 __all__ = ["FORMATS", "Drawing", "drawings", "figure", "render"]
-
-FORMATS = ("svg", "png", "pdf")
 
 
 class _Kind(NamedTuple):

@@ -7,7 +7,7 @@ Knows nothing about how a page is set.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from rich.table import Table
@@ -58,29 +58,39 @@ class Parts(NamedTuple):
     cautions: Callable[[Iterable[Entry]], Sequence[Caution]]
     main: Callable[[Sequence[Entry]], tuple[Sheet, list[Entry]] | None]
     terminal: Callable[[Sequence[Entry], int], Iterator[Table]]
-    plates: Callable[[Sequence[Entry], _Panels], Iterator[Plate]]
+    plates: Callable[[Sequence[Entry], _Panels, Mapping[str, bytes]], Iterator[Plate]]
     opened: tuple[str, ...]
     compared: tuple[str, ...]
 
 
-def _cpt_plates(entries: Sequence[Entry], panels: _Panels) -> Iterator[Plate]:
-    """Every figure: a figure and its net twin side by side, then what questions cost."""
+def _cpt_plates(
+    entries: Sequence[Entry], panels: _Panels, images: Mapping[str, bytes]
+) -> Iterator[Plate]:
+    """Every figure: a figure and its net twin side by side, then what questions cost.
+
+    `images` are drawn already, as SVG by name.
+    """
     found = figures.drawings(entries)
     titles = [drawing.title for drawing in found]
     for drawing in sorted(found, key=lambda drawing: titles.index(drawing.title)):
         axis = "target" if drawing.table.startswith("figure4") else "set"
         words = captions.caption(drawing.table, "cpt")
-        yield _plate(drawing, words, figures.render(drawing, "svg")[0], ("target", axis))
+        svg = images.get(drawing.name) or figures.render(drawing, "svg")[0]
+        yield _plate(drawing, words, svg, ("target", axis))
     for each in panels or figures_effort.drawings(entries):
         words = captions.caption("figure7", "cpt")
-        yield _plate(each, words, figures_effort.render(each, "svg")[0], ("target", "target"))
+        svg = images.get(each.name) or figures_effort.render(each, "svg")[0]
+        yield _plate(each, words, svg, ("target", "target"))
 
 
-def _judge_plates(entries: Sequence[Entry], _: _Panels) -> Iterator[Plate]:
+def _judge_plates(
+    entries: Sequence[Entry], _: _Panels, images: Mapping[str, bytes]
+) -> Iterator[Plate]:
     for drawing in figures_judge.drawings(entries):
         axis = "variant" if drawing.table == "figure3" else "set"  # of which it has several
         words = captions.caption(drawing.table, "judge")
-        yield _plate(drawing, words, figures_judge.render(drawing, "svg")[0], ("judge", axis))
+        svg = images.get(drawing.name) or figures_judge.render(drawing, "svg")[0]
+        yield _plate(drawing, words, svg, ("judge", axis))
 
 
 def _plate(

@@ -9,14 +9,14 @@ bytes. Knows nothing about how answers were asked.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import polars as pl
 
-from misled import __version__
+from misled import __version__, sheets
 from misled.judge_plans import JudgePlan
 from misled.plans import Plan
 from misled.records import Entry, Response, Usage
@@ -25,6 +25,8 @@ from misled.settings import ModelPlan
 from misled.store import Store
 
 __all__ = ["Published", "Standing", "publish", "tables"]
+
+_Drawn: TypeAlias = tuple[Any, Callable[..., tuple[bytes, ...]]]  # a drawing, what renders it
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -51,14 +53,17 @@ def tables(session: Session, rows: pl.DataFrame) -> list[Entry]:
     return estimates.entries(rows)
 
 
-def publish(session: Session, directory: Path, found: Standing) -> Published:
-    """Write tables, figures and the report of what stands into `directory`."""
+def publish(
+    session: Session, directory: Path, found: Standing, forms: Sequence[str] = sheets.FORMATS
+) -> Published:
+    """Write tables, figures in these `forms`, and the report of what stands into `directory`."""
     from misled import estimates, report
 
     entries = tables(session, found.rows)
     estimates.write(entries, directory / "tables")
     with Store(directory / "misled.db", read_only=True) as store:
-        drawn = _drawn(session, entries, found.rows, store, directory / "figures")
+        drawn, more = _drawn(session, entries, found.rows, store)
+        images = _write(drawn, forms, directory / "figures")
         shown = report.ReportInput(
             entries=tuple(entries),
             study=session.plan.study,
@@ -67,19 +72,20 @@ def publish(session: Session, directory: Path, found: Standing) -> Published:
             if found.unfinished
             else None,
             notes=(*session.notes, *_thoughts(session.plan, found.rows)),
-            **drawn,
+            images=images,
+            **more,
             **_facts(session, store),
         )
     return Published(entries, report.summary(entries), report.write(shown, directory))
 
 
 def _drawn(
-    session: Session, entries: list[Entry], rows: pl.DataFrame, store: Store, directory: Path
-) -> dict[str, Any]:
-    """Writes the study's figures; those of them that the report cannot draw from entries alone."""
-    from misled import effort, figures, figures_effort, figures_judge, sheets, trials
+    session: Session, entries: list[Entry], rows: pl.DataFrame, store: Store
+) -> tuple[list[_Drawn], dict[str, Any]]:
+    """The study's figures, and those of them that the report cannot draw from entries alone."""
+    from misled import effort, figures, figures_effort, figures_judge, trials
 
-    found: list[tuple[Any, Callable[..., tuple[bytes, ...]]]] = []
+    found: list[_Drawn] = []
     more: dict[str, Any] = {}
     if session.plan.study == "judge":
         found += [(each, figures_judge.render) for each in figures_judge.drawings(entries)]
@@ -90,11 +96,19 @@ def _drawn(
         found += [(each, figures.render) for each in figures.drawings(entries)]
         found += [(each, figures_effort.render) for each in (*panels, *exhibits)]
         more = {"panels": panels, "exhibits": exhibits}
+    return found, more
+
+
+def _write(found: list[_Drawn], forms: Sequence[str], directory: Path) -> dict[str, bytes]:
+    """Writes each figure in these `forms`; as SVG by name, for the report."""
+    every = tuple(dict.fromkeys(("svg", *forms)))
+    images: dict[str, bytes] = {}
     for drawing, render in found:
-        images = render(drawing, *figures.FORMATS)
-        for form, image in zip(figures.FORMATS, images, strict=True):
-            sheets.publish(directory / f"{drawing.name}.{form}", image)
-    return more
+        painted = dict(zip(every, render(drawing, *every), strict=True))
+        images[drawing.name] = painted["svg"]
+        for form in forms:
+            sheets.publish(directory / f"{drawing.name}.{form}", painted[form])
+    return images
 
 
 def _thoughts(plan: Plan | JudgePlan, rows: pl.DataFrame) -> Iterator[str]:

@@ -56,6 +56,7 @@ class ReportInput(Record, frozen=True):
     notes: tuple[str, ...] = ()
     panels: tuple[figures_effort.Panels, ...] = ()
     exhibits: tuple[figures_effort.Exhibit, ...] = ()
+    images: dict[str, bytes] = {}
 
 
 class _Grid(Record, frozen=True):
@@ -118,7 +119,7 @@ def html(run: ReportInput) -> str:
         main=_main_table(parts, run.entries),
         opened=_those(grids, parts.opened),
         compared=_those(grids, parts.compared),
-        figures=[_figure(plate) for plate in parts.plates(run.entries, run.panels)],
+        figures=[_figure(plate) for plate in parts.plates(run.entries, run.panels, run.images)],
         pages=list(_pages(run)),
         tables=[grid for grid in grids if grid.id not in {*parts.opened, *parts.compared}],
         words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
@@ -212,7 +213,10 @@ def _pages(run: ReportInput) -> Iterator[_Page]:
         caption = f"One trial beside the same problem solved alone. {shown.title}"
         yield _Page(
             id=shown.name,
-            image=_data("image/svg+xml", figures_effort.render(shown, "svg")[0]),
+            image=_data(
+                "image/svg+xml",
+                run.images.get(shown.name) or figures_effort.render(shown, "svg")[0],
+            ),
             alt=f"Two texts: {caption}; {shown.verdict}.",
             caption=f"{caption}: {shown.verdict}.",
         )

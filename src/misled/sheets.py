@@ -35,6 +35,7 @@ from misled.records import OUTCOMES, Entry, Record
 from misled.trials import CONTROLS
 
 __all__ = [
+    "FORMATS",
     "Line",
     "Sheet",
     "csv_text",
@@ -47,6 +48,8 @@ __all__ = [
     "tested",
     "visible",
 ]
+
+FORMATS = ("svg", "png", "pdf")  # of figures
 
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 # Blank or combining by their nature, though their category does not say so.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +18,34 @@ if TYPE_CHECKING:
     from misled.session import Session
     from misled.settings import Pace
 
-__all__ = ["carry_out", "start"]
+__all__ = ["carry_out", "forms", "start"]
+
+
+def forms(figures: str) -> tuple[str, ...]:
+    """The formats that `--figures` names; UserError where one is unknown."""
+    from misled.errors import UserError, nearest
+    from misled.sheets import FORMATS
+
+    found = () if figures == "none" else tuple(figures.split(","))
+    for name in found:
+        if name not in FORMATS:
+            raise UserError(nearest("figure format", name, (*FORMATS, "none")))
+    return found
 
 
 def start(
-    plan: Plan | JudgePlan, pace: Pace, run: Path | None, *, dry_run: bool, json: bool
+    plan: Plan | JudgePlan,
+    pace: Pace,
+    run: Path | None,
+    *,
+    dry_run: bool,
+    json: bool,
+    figures: str,
 ) -> None:
     """Carry a plan out or, dry, show what it would send; exit 1 where something was left out."""
     from misled.session import default_directory, prepare
 
-    session = prepare(plan)
+    shapes, session = forms(figures), prepare(plan)
     for note in session.notes:
         say(f"misled: {note}")
     for name, rejects in session.inputs.rejects.items():
@@ -39,13 +58,19 @@ def start(
         say("misled: nothing is asked; the chains shown are the planted reasoner's")
         _show_prompts(first_prompts(session), json=json)
         return
-    _, failed = carry_out(session, run or default_directory(plan), pace, json=json)
+    directory = run or default_directory(plan)
+    _, failed = carry_out(session, directory, pace, json=json, forms=shapes)
     if session.rejected or failed:
         raise typer.Exit(1)
 
 
 def carry_out(
-    session: Session, directory: Path, pace: Pace, *, json: bool
+    session: Session,
+    directory: Path,
+    pace: Pace,
+    *,
+    json: bool,
+    forms: Sequence[str] = ("svg", "png", "pdf"),
 ) -> tuple[Published, bool]:
     """Ask, publish and print the main table; what was published, and whether requests failed."""
     from misled.directory import execute
@@ -53,7 +78,7 @@ def carry_out(
 
     with progress(str(directory)) as beat:
         done, found = execute(session, directory, pace, beat)
-    published = publish(session, directory, found)
+    published = publish(session, directory, found, forms)
     show(published, json=json)
     if done.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "FIGURES",
     "Concurrency",
     "DryRun",
+    "Figures",
     "Json",
     "MaxRequests",
     "MaxTokens",
@@ -35,6 +37,12 @@ MaxTokens = Annotated[
 Reuse = Annotated[
     list[str] | None, typer.Option(help="A run directory to take answers from; may be repeated.")
 ]
+
+
+Figures = Annotated[
+    str, typer.Option(help="Formats of the figures' files: some of svg,png,pdf, or none.")
+]
+FIGURES = "svg,png,pdf"
 
 
 def split(values: list[str] | None) -> list[str]:

@@ -10,8 +10,10 @@ import typer
 from misled.cli import app
 from misled.cli.carrying import carry_out, start
 from misled.cli.options import (
+    FIGURES,
     Concurrency,
     DryRun,
+    Figures,
     Json,
     MaxRequests,
     MaxTokens,
@@ -82,6 +84,7 @@ def run(
     max_requests: MaxRequests = None,
     max_tokens_total: MaxTokens = None,
     reuse: Reuse = None,
+    figures: Figures = FIGURES,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -93,7 +96,7 @@ def run(
     own = Path(plan).parent
     if run is None and (own / "misled.db").is_file():
         run = own
-    start(read(plan), pace, run, dry_run=dry_run, json=json)
+    start(read(plan), pace, run, dry_run=dry_run, json=json, figures=figures)
 
 
 @app.command()

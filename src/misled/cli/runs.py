@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from misled.cli import app
+from misled.cli.carrying import forms
+from misled.cli.options import FIGURES, Figures
 from misled.cli.output import say, show, write_json
 
 __all__ = ["export", "models", "probe", "report", "status", "verify"]
@@ -19,14 +21,14 @@ FORMATS = ("parquet", "jsonl", "csv")
 
 
 @app.command()
-def report(directory: Directory, json: Json = False) -> None:
+def report(directory: Directory, figures: Figures = FIGURES, json: Json = False) -> None:
     """Grade the kept answers again; write tables, figures and the report."""
     from misled.directory import standing
     from misled.publishing import publish
     from misled.session import reopen
 
     session = reopen(directory)
-    show(publish(session, directory, standing(session, directory)), json=json)
+    show(publish(session, directory, standing(session, directory), forms(figures)), json=json)
 
 
 @app.command()

@@ -9,8 +9,10 @@ import typer
 from misled.cli import app
 from misled.cli.carrying import start
 from misled.cli.options import (
+    FIGURES,
     Concurrency,
     DryRun,
+    Figures,
     Json,
     MaxRequests,
     MaxTokens,
@@ -115,6 +117,7 @@ def cpt(
     max_tokens_total: MaxTokens = None,
     reuse: Reuse = None,
     run: Run = None,
+    figures: Figures = FIGURES,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -153,7 +156,7 @@ def cpt(
         "cells": [cell],
     }
     pace = Pace(concurrency, retry_failed, max_requests, max_tokens_total, tuple(reuse or ()))
-    start(parse(settings), pace, run, dry_run=dry_run, json=json)
+    start(parse(settings), pace, run, dry_run=dry_run, json=json, figures=figures)
 
 
 @app.command()
@@ -226,6 +229,7 @@ def judge(
     max_tokens_total: MaxTokens = None,
     reuse: Reuse = None,
     run: Run = None,
+    figures: Figures = FIGURES,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -260,4 +264,4 @@ def judge(
         "cells": [cell],
     }
     pace = Pace(concurrency, retry_failed, max_requests, max_tokens_total, tuple(reuse or ()))
-    start(study(settings), pace, run, dry_run=dry_run, json=json)
+    start(study(settings), pace, run, dry_run=dry_run, json=json, figures=figures)
