@@ -140,8 +140,8 @@ CERTAINLY = re.compile(
     r"|even if|as if|can't be|cannot be)\b"
 )
 HEDGES = re.compile(
-    r"\b(?:if|whether|unless|assuming|suppose|supposing|(?<!\bi )(?<!\byou )provided|might|may|could"
-    r"|would be|should be"
+    r"\b(?:if|whether|unless|assuming|suppose|supposing|(?<!\bi )(?<!\byou )provided|might|may"
+    r"|could|would be|should be"
     r"|would have been|unable|unsure|uncertain|unclear|unknown|doubt\w*|possibly|perhaps|maybe"
     r"|probably|(?:un)?likely|(?:hard|difficult|impossible|possible) to"
     r"|no (?:way|evidence|reason|proof|basis|grounds)"
