@@ -205,6 +205,23 @@ def test_without_another_chain_there_is_no_placebo() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("Error: 429 Too Many Requests", "error"),
+        ("<html><title>502 Bad Gateway</title></html>", "error"),
+        (" \n", "empty"),
+    ],
+)
+def test_a_refusal_or_an_error_that_came_as_an_answer_is_no_wrong_answer(
+    said: str, reason: str
+) -> None:
+    unit = next(made(conditions=["answer"], n=1).units())
+    (row,) = rows(unit, lambda _: Response(said, "I think about it."))
+    assert (row.arm, row.outcome, row.reason, row.label) == ("generate", "no_answer", reason, None)
+
+
 def test_no_answer_at_all_is_judged_once_a_question() -> None:
     first, second = list(
         made(generator=["planted/mixed", "planted/vigilant"], conditions=["null"], n=1).units()

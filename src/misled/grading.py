@@ -19,7 +19,11 @@ from misled.records import Answer, Failure, Graded, Request, Response
 from misled.row import Row
 from misled.units import Unit
 
-__all__ = ["row", "said", "spent", "unasked"]
+__all__ = ["lost", "row", "said", "spent", "unasked"]
+
+# A chain has arrived if it made the prompt longer by this share of its tokens as we count them:
+# tokenizers differ, most of all in digits and white space.
+ARRIVED = 0.25
 
 
 def unasked(unit: Unit, condition: Condition, **cell: Any) -> Row:
@@ -46,6 +50,18 @@ def row(unit: Unit, request: Request | None, reply: Answer, **cell: Any) -> Row:
     flags = tuple(sorted({*graded.flags, *reply.flags, *cell.pop("flags", ())}))
     cost = spent(reply) if request else {}
     return Row(**asdict(graded) | {"flags": flags} | cost | cell)
+
+
+def lost(alone: int | None, with_chain: int | None, chain: str) -> str | None:
+    """Why it is not shown that `chain`, as an earlier turn, reached the model (protocol A.4).
+
+    From the prompt's tokens without and with it, as the server counts them.
+    """
+    if alone is None or with_chain is None:
+        return "the server counts no prompt tokens, so that the chain's arrival is not shown"
+    if with_chain - alone < ARRIVED * tokens.count(chain):
+        return f"the chain did not arrive: {with_chain} prompt tokens, {alone} without it"
+    return None
 
 
 def _who(unit: Unit) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def carry_out(
     pace: Pace,
     *,
     json: bool,
-    forms: Sequence[str] = ("svg", "png", "pdf"),
+    forms: Sequence[str],
 ) -> tuple[Published, bool]:
     """Ask, publish and print the main table; what was published, and whether requests failed."""
     from misled.directory import execute

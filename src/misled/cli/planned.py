@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from misled.cli import app
-from misled.cli.carrying import carry_out, start
+from misled.cli.carrying import carry_out, forms, start
 from misled.cli.options import (
     FIGURES,
     Concurrency,
@@ -153,6 +153,8 @@ def demo(
     for name, plan, says, tokens in DEMO:
         say(f"misled: {name}: {says}")
         pace = Pace(max_tokens_total=tokens)
-        published, _ = carry_out(prepare(study(plan)), run / name, pace, json=json)
+        published, _ = carry_out(
+            prepare(study(plan)), run / name, pace, json=json, forms=forms(FIGURES)
+        )
         if open_:
             typer.launch(str(published.report.absolute()))

@@ -20,10 +20,10 @@ from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from misled import answers, chains, flags, handing, perturbations, prompts, tokens
+from misled import answers, chains, flags, handing, perturbations, prompts
 from misled.conditions import Condition
 from misled.draws import Draws
-from misled.grading import row, spent, unasked
+from misled.grading import lost, row, spent, unasked
 from misled.handing import Fed
 from misled.prose import prose
 from misled.records import Answer, Chain, Failure, NotApplicable, Record, Request, Response
@@ -34,10 +34,6 @@ __all__ = ["walk"]
 
 Lookup: TypeAlias = Callable[[Request], Answer | None]
 Step: TypeAlias = Request | Row
-
-# A chain has arrived if it made the prompt longer by this share of its tokens as we count them:
-# tokenizers differ, most of all in digits and white space.
-ARRIVED = 0.25
 
 
 def walk(unit: Unit, lookup: Lookup) -> Iterator[Step]:
@@ -180,15 +176,15 @@ def _answered(
 ) -> Iterator[Step]:
     """The row of one request; a chain that did not arrive is not counted as handed over."""
     cell = trial.condition.keys | {"feed": trial.fed.feed} | more
-    lost = trial.unit.lacks(request.prefill)
-    reply = lookup(request) if lost is None else None
-    if lost is None and reply is None:
+    lacking = trial.unit.lacks(request.prefill)
+    reply = lookup(request) if lacking is None else None
+    if lacking is None and reply is None:
         yield request
         return
     if isinstance(reply, Response) and text is not None:
-        lost = _lost(trial, reply, text)
-    if lost is not None or reply is None:
-        cell |= {"outcome": "unsupported", "reason": lost, "request": request.key}
+        lacking = _lost(trial, reply, text)
+    if lacking is not None or reply is None:
+        cell |= {"outcome": "unsupported", "reason": lacking, "request": request.key}
         yield unasked(trial.unit, trial.condition, **cell)
         return
     if isinstance(reply, Response) and _perfunctory(reply, trial.gate):
@@ -204,12 +200,7 @@ def _lost(trial: _Trial, reply: Response, text: str) -> str | None:
     trusted = trial.unit.study.models[trial.unit.target].capabilities.arrival == "trusted"
     if trial.condition.way.channel != "assistant" or trusted:
         return None
-    alone, with_chain = trial.gate.usage.prompt, reply.usage.prompt
-    if alone is None or with_chain is None:
-        return "the server counts no prompt tokens, so that the chain's arrival is not shown"
-    if with_chain - alone < ARRIVED * tokens.count(text):
-        return f"the chain did not arrive: {with_chain} prompt tokens, {alone} without it"
-    return None
+    return lost(trial.gate.usage.prompt, reply.usage.prompt, text)
 
 
 # A control's reply stands beside every degree, and a unit is walked several times.

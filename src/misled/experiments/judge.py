@@ -25,12 +25,13 @@ from msgspec.structs import replace
 
 from misled import fences, judge_prompts, labels, tokens
 from misled.deciding import coordinates, failed, labelled, ruled, verdict, visible, who
-from misled.grading import spent
+from misled.grading import lost, spent
 from misled.judge_plans import NULLS, Point
 from misled.judge_prompts import Shown
 from misled.judge_units import JudgeUnit
 from misled.labels import Label
 from misled.records import Answer, Failure, NotApplicable, Request, Response
+from misled.refusals import is_error, is_refusal
 from misled.row import Judged
 from misled.showing import Item, Showing, parts, showing
 
@@ -38,9 +39,6 @@ __all__ = ["walk"]
 
 Lookup: TypeAlias = Callable[[Request], Answer | None]
 Step: TypeAlias = Request | Judged
-
-# A chain has arrived if it made the prompt longer by this share of its tokens as we count them.
-ARRIVED = 0.25
 
 
 def walk(unit: JudgeUnit, lookup: Lookup) -> Iterator[Step]:
@@ -119,9 +117,13 @@ def _item(
 
 
 def _no_answer(reply: Response, content: str) -> str | None:
-    """Why a reply is no answer, or None: it was cut, filtered, or says nothing."""
-    if reply.finish in {"length", "content_filter"}:
-        return "truncated" if reply.finish == "length" else "refused"
+    """Why a reply is no answer, or None: it was cut, declines, is an error, or says nothing."""
+    if reply.finish == "length":
+        return "truncated"
+    if reply.finish == "content_filter" or is_refusal(content):
+        return "refused"
+    if is_error(content):
+        return "error"
     return None if content.strip() else "empty"
 
 
@@ -195,9 +197,9 @@ def _judged(
     if isinstance(reply, Failure):
         yield failed(unit, reply, cell)
         return
-    lost = _lost(unit, item, point, reply, lookup)
-    if lost is not None:
-        yield Judged(**cell | spent(reply), outcome="unsupported", reason=lost)
+    reason = _lost(unit, item, point, reply, lookup)
+    if reason is not None:
+        yield Judged(**cell | spent(reply), outcome="unsupported", reason=reason)
         return
     yield verdict(unit, reply, cell)
 
@@ -219,11 +221,7 @@ def _lost(unit: JudgeUnit, item: Item, point: Point, reply: Response, lookup: Lo
         alone = without.usage.prompt
     elif (alone := item.reply.usage.prompt) is not None:
         alone += sum(tokens.count(message.content) for message in messages[1:])
-    if alone is None or reply.usage.prompt is None:
-        return "the server counts no prompt tokens, so that the chain's arrival is not shown"
-    if reply.usage.prompt - alone < ARRIVED * tokens.count(item.reasoning):
-        return f"the chain did not arrive: {reply.usage.prompt} prompt tokens, {alone} without it"
-    return None
+    return lost(alone, reply.usage.prompt, item.reasoning)
 
 
 # --- once a question (protocol B.7) ----------------------------------------------------------
