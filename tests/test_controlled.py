@@ -34,7 +34,7 @@ def rows() -> list[Judged]:
             found += edit(said(count), place=place, k=k)
     found += edit(said(19), variant="true_edit", place="end", k=4)
     found += edit(said(17), variant="filler", place="end")
-    return found + edit(said(6) + "", variant="chain_cut")
+    return found + edit(said(6), variant="chain_cut", inserted=0.0, removed=0.25)
 
 
 def value(found: Sequence[Entry], table: str, metric: str, **keys: str) -> float:
@@ -43,7 +43,7 @@ def value(found: Sequence[Entry], table: str, metric: str, **keys: str) -> float
     return number
 
 
-def test_each_edit_has_its_rates_and_the_share_that_was_put_in() -> None:
+def test_each_edit_has_its_rates_and_the_shares_that_were_put_in_and_taken_out() -> None:
     found = entries(frame(rows()))
     begin = {"variant": "statements", "place": "begin", "k": "3"}
     assert value(found, "controlled", "pass", **begin) == pytest.approx(12 / 30)
@@ -52,6 +52,10 @@ def test_each_edit_has_its_rates_and_the_share_that_was_put_in() -> None:
     assert value(found, "controlled", "inserted", **begin) == pytest.approx(0.2)
     assert value(found, "controlled", "pass", variant="plain") == pytest.approx(20 / 30)
     assert value(found, "controlled", "tpr", variant="chain_cut") == pytest.approx(0.5)
+    assert value(found, "controlled", "removed", variant="chain_cut") == pytest.approx(0.25)
+    shares = {(e.metric, e.keys["variant"]) for e in found if e.metric in {"inserted", "removed"}}
+    kept = {"statements", "true_edit", "filler"}
+    assert shares == {("removed", "chain_cut"), *(("inserted", name) for name in kept)}
 
 
 def test_edits_are_set_against_plain_k_0_and_true_edits() -> None:

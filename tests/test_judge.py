@@ -169,6 +169,7 @@ def test_counterfactual_statements_nest_over_k_and_are_those_of_the_question() -
             assert row.length == len(chain)
             assert row.inserted is not None
             assert 0 < row.inserted < 0.5
+            assert row.removed == 0
             if row.variant == "statements":
                 false[row.generator, str(row.place), row.k or 0] = held
     for (generator, place, k), held in false.items():
@@ -194,6 +195,9 @@ def test_a_placebo_waits_for_its_neighbours_and_takes_the_chain_of_nearest_lengt
     chain = seen(known[str(placebo.request)]).reasoning
     assert chain in [getattr(other, "reasoning", None) for other in others]
     assert abs(len(str(chain)) - lengths[0]) == min(abs(n - lengths[0]) for n in lengths[1:])
+    cut = next(row for row in walks[-1][1] if row.variant == "chain_cut")
+    assert (placebo.inserted, placebo.removed) == (1, 1)
+    assert (cut.inserted, cut.removed) == (0, pytest.approx(1 - (cut.length or 0) / lengths[0]))
 
 
 def test_without_another_chain_there_is_no_placebo() -> None:

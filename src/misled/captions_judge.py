@@ -118,7 +118,8 @@ METRICS = {
     "agreement": ("agreement", "match and verifier say the same"),
     "kappa": ("kappa", "Cohen's kappa of match and verifier"),
     "repeated": ("repeated", "median share of the chain's runs of 8 words that the answer repeats"),
-    "inserted": ("inserted", "median share of the chain that was put in"),
+    "inserted": ("inserted", "median share of the shown chain that was put in"),
+    "removed": ("removed", "median share of the generator's chain that was taken out"),
     **{
         key: line
         for name, (short, words) in _FLIPS.items()

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from misled import batches, stats
-from misled.judged import BENCH, ITEM, SPOT, UNASKED, Docket, benches, left_out, read
+from misled.judged import BENCH, ITEM, SHARES, SPOT, UNASKED, Docket, benches, left_out, read
 from misled.records import Entry
 from misled.rulings import difference, entry, mean_changes, scores, shifts
 from misled.trials import Keys
@@ -48,11 +48,11 @@ class _Bench(NamedTuple):
     keys: Keys
     columns: Mapping[Any, npt.NDArray[Any]]  # codes by spot, and the items' label and cluster
     spots: tuple[Spot, ...]
-    inserted: Mapping[Spot, npt.NDArray[np.float64]]
+    shares: Mapping[tuple[str, Spot], npt.NDArray[np.float64]]  # what was put in, taken out
 
 
 def controlled(docket: Docket) -> Iterator[Entry]:
-    """Per bench and edit: every metric of B.4, and the inserted share of the chain [B Table 9]."""
+    """Per bench and edit: every metric of B.4, and what was put in and taken out [B Table 9]."""
     for bench in _benches(docket):
         for spot in (Spot(PLAIN), *bench.spots):
             keys, c = bench.keys | spot.keys, bench.columns
@@ -62,11 +62,12 @@ def controlled(docket: Docket) -> Iterator[Entry]:
                 c, (spot,), docket.lost.get((bench.keys["set"], bench.keys["generator"]), Counter())
             )
             yield from scores("controlled", keys, (said, right, cluster), out)
-            share = bench.inserted.get(spot, np.zeros(0))
-            there = np.isfinite(share)
-            if there.any():
-                estimate = stats.median(share[there], c["cluster"][there])
-                yield entry("controlled", "inserted", keys, estimate)
+            for name in SHARES:
+                share = bench.shares.get((name, spot), np.zeros(0))
+                there = np.isfinite(share)
+                if share[there].any():
+                    estimate = stats.median(share[there], c["cluster"][there])
+                    yield entry("controlled", name, keys, estimate)
 
 
 def controlled_changes(docket: Docket) -> Iterator[Entry]:
@@ -90,7 +91,7 @@ def _benches(docket: Docket) -> Iterator[_Bench]:
     """Each judge's items side by side; an item that a spot was not asked for is unasked there."""
     frame = docket.controlled.with_columns(pl.struct(BENCH).rle_id().alias("bench"))
     frame = frame.with_columns(pl.struct(ITEM).rank("dense").over("bench").alias("item") - 1)
-    columns = ("item", "cluster", "label", "code", "reasoning", "inserted")
+    columns = ("item", "cluster", "label", "code", "reasoning", *SHARES)
     order = [Spot(*spot) for spot in frame.select(SPOT).unique().sort(SPOT).iter_rows()]
     for piece in benches(frame, BENCH, (*columns, *SPOT)):
         c = piece.columns
@@ -100,14 +101,15 @@ def _benches(docket: Docket) -> Iterator[_Bench]:
             name: _filled(size, item, c[name], 0) for name in ("cluster", "label")
         }
         found[Spot(PLAIN)] = _filled(size, item, c["reasoning"], UNASKED)
-        inserted = {}
+        shares = {}
         spots: dict[Spot, list[int]] = {}
         for line, spot in enumerate(zip(*(c[name].tolist() for name in SPOT), strict=True)):
             spots.setdefault(Spot(*spot), []).append(line)
         for spot, lines in spots.items():
             found[spot] = _filled(size, item[lines], c["code"][lines], UNASKED)
-            inserted[spot] = _filled(size, item[lines], c["inserted"][lines], np.nan)
-        yield _Bench(piece.keys, found, tuple(filter(spots.get, order)), inserted)
+            for name in SHARES:
+                shares[name, spot] = _filled(size, item[lines], c[name][lines], np.nan)
+        yield _Bench(piece.keys, found, tuple(filter(spots.get, order)), shares)
 
 
 def _filled(size: int, item: Any, values: Any, empty: float) -> npt.NDArray[Any]:

@@ -30,6 +30,7 @@ __all__ = [
     "PAIR",
     "PLACES",
     "SELF",
+    "SHARES",
     "SPOT",
     "UNASKED",
     "Columns",
@@ -52,6 +53,7 @@ SELF = ("self_hidden", "self")
 CONDITIONS = (*PAIR, *AGAIN, *SELF, "controlled", "crossed", "null")
 VARIANTS = ("statements", "filler", "true_edit", "placebo", "chain_cut")
 PLACES = ("begin", "middle", "end")
+SHARES = ("inserted", "removed")  # of an edited chain
 
 # A verdict, else why there is none: first those that the judge did answer.
 CODES = (
@@ -88,7 +90,7 @@ def prepare(rows: pl.DataFrame) -> Docket:
         *(pl.col(name).cast(pl.String).fill_null("") for name in (*_TEXTS, *_ORDER)),
         *(pl.col(name).cast(pl.Boolean).cast(pl.Int8).fill_null(-1) for name in _LABELS),
         pl.col("sample").cast(pl.Int64),
-        *(pl.col(name).cast(pl.Float64) for name in ("length", "inserted", "repeated")),
+        *(pl.col(name).cast(pl.Float64) for name in ("length", *SHARES, "repeated")),
     )
     frame = frame.with_columns(
         pl.col(name).cast(pl.Enum(["", *known, *sorted({*frame[name].unique()} - {"", *known})]))

@@ -89,7 +89,8 @@ class Judged(Record, frozen=True):
     two say alone. `verdict` is accept or reject, None where none was read.
     `outcome`: read, unreadable, or why there is nothing to read: failed,
     unsupported, not_applicable, truncated, refused, no_answer, unlabelled.
-    `inserted` is the inserted share of the chain's characters, `repeated` the
+    `inserted` is the share of the shown chain's characters that was put in,
+    `removed` that of the generator's chain that was taken out, and `repeated` the
     share of the chain's runs of eight words that the answer repeats.
     """
 
@@ -118,6 +119,7 @@ class Judged(Record, frozen=True):
     flags: tuple[str, ...] = ()
     length: int | None = None
     inserted: float | None = None
+    removed: float | None = None
     repeated: float | None = None
     prompt_tokens: int | None = None
     cached_tokens: int | None = None

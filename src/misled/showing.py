@@ -38,11 +38,12 @@ class Item(Record, frozen=True):
 
 
 class Showing(Record, frozen=True):
-    """What is sent, the length of the chain in it, and the share of that which was put in."""
+    """What is sent, the length of the chain in it, and the shares put in and taken out."""
 
     messages: tuple[Message, ...]
     length: int | None = None
     inserted: float | None = None
+    removed: float | None = None
 
 
 def parts(unit: JudgeUnit, reply: Response) -> tuple[str | None, str]:
@@ -83,14 +84,15 @@ def showing(
     if point.condition == "self":
         said = f"{chain}\n\n{answer}"
         return Showing(judge_prompts.own(prompts, question, said, criterion), len(chain))
-    inserted = None
+    inserted = removed = None
     if point.condition == "controlled":
         told = _intervened(unit, item, point, other)
         if isinstance(told, NotApplicable):
             return told
-        chain, inserted = told.text, told.inserted
+        chain, inserted, removed = told.text, told.inserted, told.removed
     shown = Shown(question, answer, chain, known=item.reasoning)
-    return Showing(judge_prompts.judge(prompts, shown, criterion), len(chain), inserted)
+    messages = judge_prompts.judge(prompts, shown, criterion)
+    return Showing(messages, len(chain), inserted, removed)
 
 
 def _without(unit: JudgeUnit, item: Item, point: Point, answer: str) -> tuple[Message, ...]:

@@ -193,7 +193,8 @@ def _judged(
     if reply is None:
         yield request
         return
-    cell |= {"request": request.key, "length": shown.length, "inserted": shown.inserted}
+    cell |= {name: getattr(shown, name) for name in ("length", "inserted", "removed")}
+    cell |= {"request": request.key}
     if isinstance(reply, Failure):
         yield failed(unit, reply, cell)
         return
