@@ -15,16 +15,16 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from misled import prompts
+from misled import chains, prompts
 from misled.conditions import Condition
 from misled.draws import Draws
 from misled.perturbations import PERTURBATIONS, applied, other_number
 from misled.prompts import Way
-from misled.records import Chain, Edit, Edited, NotApplicable, Record, Request
+from misled.records import Chain, Edit, Edited, NotApplicable, Record, Request, Response
 from misled.structures import STRUCTURES, combine, without_answer
 from misled.units import Unit
 
-__all__ = ["Fed", "Handed", "arms", "ask", "unsupported"]
+__all__ = ["Fed", "Handed", "arms", "ask", "fed", "unsupported"]
 
 Who: TypeAlias = tuple[int, str, str]  # seed, problem set, problem id
 Tampering: TypeAlias = tuple[str, tuple[tuple[str, Any], ...]]  # a perturbation and its options
@@ -39,11 +39,24 @@ class Fed(Record, frozen=True):
 
 
 class Handed(Record, frozen=True):
-    """The text of one arm, the w' that its reply is graded against, and what a row records."""
+    """The text of one arm, the w' that its reply is graded against, and what a row records.
+
+    `edits` are those of the chain that made the text, ascending; of a text that is
+    no edited chain there are none.
+    """
 
     text: str
     tampered: str
     measures: dict[str, Any] = {}
+    edits: tuple[Edit, ...] = ()
+
+
+def fed(unit: Unit, reply: Response) -> Fed:
+    """A reply's reasoning, or all of it where that is asked for or nothing sets it apart."""
+    chain = chains.of(reply.content, reply.reasoning)
+    if unit.study.plan.feed == "output" or not chain.delimited or not chain.reasoning.strip():
+        return Fed(Chain(reasoning=reply.content, answer=reply.content), "output")
+    return Fed(chain, "reasoning")
 
 
 def arms(
@@ -58,10 +71,12 @@ def arms(
     edited = _edited(chain, who, condition.structure, tampering)
     if isinstance(edited, NotApplicable):
         return {TAMPERED: edited}
-    made: dict[str, Handed | NotApplicable] = {TAMPERED: _handed(edited)}
+    cut = _restructured(chain, who, condition.structure)
+    cut = () if isinstance(cut, NotApplicable) else cut
+    made: dict[str, Handed | NotApplicable] = {TAMPERED: _handed(edited, cut)}
     if CLEAN in plan.controls:
         text = _clean(chain, who, condition.structure)
-        made[CLEAN] = Handed(text, edited.tampered, {"length": len(text)})
+        made[CLEAN] = Handed(text, edited.tampered, {"length": len(text)}, cut)
     if condition.structure == "intact" and condition.perturbation == "digits":
         case = _Case(unit, chain, edited, foreign, condition.scope)
         made |= {name: _CONTRASTS[name](case) for name in plan.contrasts if name in _CONTRASTS}
@@ -118,8 +133,11 @@ def _renumbered(chain: Chain, who: Who, scope: str) -> Edited | NotApplicable:
 _without_answer = lru_cache(maxsize=256)(without_answer)
 
 
-def _handed(edited: Edited) -> Handed:
-    """A tampered chain and the size of its tampering: |w'-w|/|w|, w' = w mod 9, what was left."""
+def _handed(edited: Edited, cut: tuple[Edit, ...] = ()) -> Handed:
+    """A tampered chain and the size of its tampering: |w'-w|/|w|, w' = w mod 9, what was left.
+
+    `cut` are the edits of its structure.
+    """
     w, changed = Decimal(edited.result), Decimal(edited.tampered)
     sums = [sum(int(c) for c in v if c.isdigit()) for v in (edited.result, edited.tampered)]
     measures = {
@@ -131,7 +149,8 @@ def _handed(edited: Edited) -> Handed:
         "relative_error": float(abs(changed - w) / abs(w)) if w else None,
         "congruent_mod_9": (sums[0] - sums[1]) % 9 == 0,
     }
-    return Handed(edited.text, edited.tampered, measures)
+    edits = sorted([*cut, *edited.edits], key=lambda edit: (edit.start, edit.end))
+    return Handed(edited.text, edited.tampered, measures, tuple(edits))
 
 
 # --- contrasts (protocol A.6) ----------------------------------------------------------------
@@ -150,8 +169,10 @@ class _Case(Record, frozen=True):
 def _no_answer_line(case: _Case) -> Handed | NotApplicable:
     """The tampered chain without the statements that conclude it."""
     cut = _without_answer(case.chain)
-    edited = cut if isinstance(cut, NotApplicable) else combine(case.chain, cut, case.whole)
-    return edited if isinstance(edited, NotApplicable) else _handed(edited)
+    if isinstance(cut, NotApplicable):
+        return cut
+    edited = combine(case.chain, cut, case.whole)
+    return edited if isinstance(edited, NotApplicable) else _handed(edited, cut)
 
 
 def _bare(case: _Case) -> Handed | NotApplicable:

@@ -70,21 +70,13 @@ def _source(unit: Unit, lookup: Lookup) -> Generator[Step, None, Fed | None]:
     if isinstance(reply, Failure):
         yield row(unit, request, reply, **cell)
         return None
-    fed = _fed(unit, reply)
+    fed = handing.fed(unit, reply)
     found = row(unit, request, reply, feed=fed.feed, **cell)
     reason = _unusable(unit.problem.gold[0], fed.chain) if found.outcome == "recovered" else None
     if reason is not None:
         found = row(unit, request, reply, feed=fed.feed, outcome="other", reason=reason, **cell)
     yield found
     return fed if found.outcome == "recovered" else None
-
-
-def _fed(unit: Unit, reply: Response) -> Fed:
-    """A reply's reasoning, or all of it where that is asked for or nothing sets it apart."""
-    chain = chains.of(reply.content, reply.reasoning)
-    if unit.study.plan.feed == "output" or not chain.delimited or not chain.reasoning.strip():
-        return Fed(Chain(reasoning=reply.content, answer=reply.content), "output")
-    return Fed(chain, "reasoning")
 
 
 def _unusable(gold: str, chain: Chain) -> str | None:
@@ -125,7 +117,7 @@ def _foreign(unit: Unit, fed: Fed, lookup: Lookup) -> Generator[Step, None, Chai
             waiting = True
             yield request
         elif isinstance(reply, Response):
-            chain = _fed(unit, reply).chain
+            chain = handing.fed(unit, reply).chain
             if _unusable(problem.gold[0], chain) is None:
                 usable.append(chain)
     if waiting or not usable:
@@ -239,7 +231,7 @@ def _total(cost: dict[str, Any]) -> int | None:
 
 def _replays(unit: Unit, fed: Fed, gate: Response, lookup: Lookup) -> Iterator[Step]:
     """The target's own chain sent back as it is [A eq. 4]; the source's where it shows none."""
-    own = _fed(unit, gate)
+    own = handing.fed(unit, gate)
     shown = own if own.feed == "reasoning" or unit.study.plan.feed == "output" else fed
     text = shown.chain.reasoning
     who = (unit.study.plan.seed, unit.problem.set, unit.problem.id)
