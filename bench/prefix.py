@@ -131,7 +131,8 @@ def carried_out(order: str, address: str, key: str) -> tuple[int, int, float]:
     progress = frontier.progress
     assert progress.answered == GROUPS * EACH
     assert not progress.failed, progress.failures
-    return progress.cached_tokens, progress.prompt_tokens, took
+    (spent,) = progress.spent.values()
+    return spent.cached, spent.prompt, took
 
 
 def main() -> None:

@@ -22,9 +22,10 @@ import polars as pl
 
 from misled.engines import Engine
 from misled.errors import UserError
-from misled.frontier import Frontier, Limits, Lookup, Progress
+from misled.frontier import Frontier, Limits, Lookup
 from misled.ledger import Ledger
 from misled.loop import BATCH, run
+from misled.progress import Progress
 from misled.publishing import Standing
 from misled.records import Answer, Request, Response
 from misled.session import Session, keep, reopen
@@ -164,10 +165,13 @@ async def _drive(
 
 
 def _http(session: Session, pace: Pace) -> Engine:
-    from misled.engines.http import Http
+    from misled.engines.http import Http, Rate
 
     resolved = session.study.models
-    return Http(lambda r: resolved[f"{r.provider}/{r.model}"], concurrency=pace.concurrency)
+    rates = {name: Rate(own.rpm, own.tpm) for name, own in session.plan.models.items()}
+    return Http(
+        lambda r: resolved[f"{r.provider}/{r.model}"], concurrency=pace.concurrency, rates=rates
+    )
 
 
 def _local(_session: Session, _pace: Pace) -> Engine:

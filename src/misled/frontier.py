@@ -23,36 +23,16 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from misled.progress import Progress
 from misled.records import Answer, Failure, Request
 
-__all__ = ["Frontier", "Limits", "Lookup", "Progress", "Walk"]
+__all__ = ["Frontier", "Limits", "Lookup", "Walk"]
 
 U = TypeVar("U")
 Lookup: TypeAlias = Callable[[Request], Answer | None]
 Walk: TypeAlias = Callable[[U, Lookup], Iterator[Any]]  # requests and rows
 
 WINDOW = 64  # units in memory at once, at least
-
-
-@dataclass
-class Progress:
-    """What has happened since the run began; counts, never a rate."""
-
-    units: int = 0
-    asked: int = 0
-    answered: int = 0
-    failed: int = 0
-    reused: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    stopped: str | None = None
-    failures: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def tokens(self) -> int:
-        """Prompt and completion tokens."""
-        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(eq=False)
@@ -201,6 +181,7 @@ class Frontier(Generic[U]):
         waiting = self._waiting.setdefault(request.key, [])
         waiting.append(active)
         if len(waiting) == 1 and request.key not in self._flying:
+            self.progress.want(request)
             self._due[request.provider].add(request, active.index)
 
     def landed(self, request: Request) -> None:
@@ -213,24 +194,13 @@ class Frontier(Generic[U]):
     def deliver(self, request: Request, answer: Answer) -> None:
         """Hear of a committed answer: walk every unit that now waits for nothing."""
         self._flying.discard(request.key)
-        self._count(answer)
+        self.progress.count(request, answer)
         for active in self._waiting.pop(request.key, ()):
             active.missing.discard(request.key)
             active.known[request.key] = answer
             if not active.missing:
                 self._step(active)
         self._wake()
-
-    def _count(self, answer: Answer) -> None:
-        progress = self.progress
-        progress.answered += 1
-        if isinstance(answer, Failure):
-            progress.failed += 1
-            progress.failures[answer.kind] = progress.failures.get(answer.kind, 0) + 1
-        else:
-            progress.prompt_tokens += answer.usage.prompt or 0
-            progress.cached_tokens += answer.usage.cached or 0
-            progress.completion_tokens += answer.usage.completion or 0
 
     def _wake(self) -> None:
         self._changed.set()

@@ -69,6 +69,7 @@ class JudgeUnit(Record, frozen=True):
             sampling=self._judging(model) if judging else sampling(plan, model),
             sample=sample,
             lane=f"{model} {self.problem.set} {self.problem.id}",
+            stage="judge" if judging else "answer",
         )
 
     def _judging(self, model: str) -> Sampling:

@@ -111,7 +111,8 @@ class Sampling(Record, frozen=True, omit_defaults=True):
 class Request(Record, frozen=True, omit_defaults=True, dict=True):
     """One question to one model. `sample` tells repeated draws of it apart.
 
-    `lane` groups requests that share a long prefix; it is no part of the key.
+    `lane` groups requests that share a long prefix, `stage` those of one kind for
+    whoever watches a run; neither is part of the key.
     """
 
     provider: str
@@ -122,12 +123,14 @@ class Request(Record, frozen=True, omit_defaults=True, dict=True):
     sample: int = 0
     prefill: Prefill | None = None
     lane: str = ""
+    stage: str = ""
 
     @cached_property
     def body(self) -> bytes:
-        """The canonical JSON: sorted keys, defaults and the lane left out."""
+        """The canonical JSON: sorted keys, defaults, lane and stage left out."""
         plain = msgspec.to_builtins(self)
         plain.pop("lane", None)
+        plain.pop("stage", None)
         return msgspec.json.encode(plain, order="sorted")
 
     @cached_property

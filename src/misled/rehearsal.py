@@ -114,8 +114,7 @@ def _bill(
         "completion_tokens": completion,
     }
     if own is not None and own.prices is not None:
-        price = own.prices.input * prompt + own.prices.output * completion
-        bill["money"] = round(price / 1e6, 4)
+        bill["money"] = round(own.prices.cost(prompt, 0, completion), 4)
     return bill
 
 

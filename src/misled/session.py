@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -205,15 +206,27 @@ def reopen(directory: Path) -> Session:
 
 def _kept(store: Store) -> Session:
     meta = store.meta()
-    try:
-        kind = msgspec.json.decode(meta["plan"], type=dict).get("study", "cpt")
-        plan = msgspec.json.decode(meta["plan"], type=JudgePlan if kind == "judge" else Plan)
+    plan = _plan(store, meta)
+    with _readable(store):
         inputs = msgspec.json.decode(meta["inputs"], type=Inputs)
+    return prepare(plan, inputs)
+
+
+def _plan(store: Store, meta: dict[str, str]) -> Plan | JudgePlan:
+    with _readable(store):
+        kind = msgspec.json.decode(meta["plan"], type=dict).get("study", "cpt")
+        return msgspec.json.decode(meta["plan"], type=JudgePlan if kind == "judge" else Plan)
+
+
+@contextmanager
+def _readable(store: Store) -> Iterator[None]:
+    """One line for a store that another version wrote."""
+    try:
+        yield
     except (KeyError, msgspec.MsgspecError):
         raise StoreError(
             f"{store.path} holds no plan that this version reads; use the misled that made it"
         ) from None
-    return prepare(plan, inputs)
 
 
 def keep(store: Store, session: Session) -> None:
@@ -231,19 +244,23 @@ def keep(store: Store, session: Session) -> None:
                 "python": platform.python_version(),
             }
         )
-    elif meta["plan"] != plan:
+        return
+    before, now = _plan(store, meta).deciding, session.plan.deciding
+    if before != now:
         raise StoreError(
-            f"{store.path.parent} holds another plan ({_differing(meta['plan'], plan)} differ); "
+            f"{store.path.parent} holds another plan ({_differing(before, now)} differ); "
             "choose another --run"
         )
-    elif meta["inputs"] != inputs:
+    if meta["inputs"] != inputs:
         raise StoreError(
             f"{store.path.parent} was begun with other prompts or problem files; choose another "
             "--run, with --reuse to keep what was answered"
         )
+    if meta["plan"] != plan:  # other prices or rates
+        store.set_meta({"plan": plan})
 
 
-def _differing(old: str, new: str) -> str:
+def _differing(old: bytes, new: bytes) -> str:
     first, second = (msgspec.json.decode(text, type=dict) for text in (old, new))
     keys = sorted(k for k in {*first, *second} if first.get(k) != second.get(k))
     return ", ".join(keys)

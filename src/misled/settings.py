@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 import tomli_w
+from msgspec.structs import replace
 
 from misled.errors import UserError, nearest
 from misled.records import Record, Sampling
@@ -40,11 +41,19 @@ class Prices(Record, frozen=True, omit_defaults=True):
     output: float
     cached: float | None = None
 
+    def cost(self, prompt: int, cached: int, completion: int) -> float:
+        """Money for so many tokens, where `cached` are of the prompt's."""
+        kept = self.input if self.cached is None else self.cached
+        paid = self.input * (prompt - cached) + kept * cached + self.output * completion
+        return paid / 1e6
+
 
 class ModelPlan(Record, frozen=True, omit_defaults=True):
     """What one model is asked with; None takes the plan's, then the provider's default.
 
     `capabilities` overrides the built-in table, since models change faster than releases.
+    `prices`, `rpm` and `tpm` (requests and tokens that its provider allows in a minute)
+    decide no number: they may change while a run goes on.
     """
 
     temperature: float | None = None
@@ -55,6 +64,8 @@ class ModelPlan(Record, frozen=True, omit_defaults=True):
     thinking: bool | None = None
     base_url: str | None = None
     prices: Prices | None = None
+    rpm: float | None = None
+    tpm: float | None = None
     capabilities: dict[str, Any] = {}
 
 
@@ -79,10 +90,18 @@ class Settings(Record, frozen=True, omit_defaults=True, kw_only=True):
         return ()
 
     @property
+    def deciding(self) -> bytes:
+        """The canonical JSON of all that decides a number."""
+        models = {
+            name: replace(own, prices=None, rpm=None, tpm=None) for name, own in self.models.items()
+        }
+        kept = {name: own for name, own in models.items() if own != ModelPlan()}
+        return msgspec.json.encode(replace(self, models=kept), order="sorted")
+
+    @property
     def hash(self) -> str:
-        """32 hexadecimal digits of the plan's canonical JSON."""
-        body = msgspec.json.encode(self, order="sorted")
-        return blake2b(body, digest_size=16).hexdigest()
+        """32 hexadecimal digits that name the plan: the hash of what decides its numbers."""
+        return blake2b(self.deciding, digest_size=16).hexdigest()
 
     @property
     def toml(self) -> str:
@@ -120,9 +139,13 @@ def check(plan: Settings) -> None:
             value = getattr(settings, name)
             if value is not None and not 0 <= value < float("inf"):
                 raise UserError(f"{name}: {value} is no number of 0 or more")
-    for name in plan.models:
+    for name, own in plan.models.items():
         if name not in plan.asked:
             raise UserError(nearest("model in [models]", name, plan.asked))
+        for key in ("rpm", "tpm"):
+            rate = getattr(own, key)
+            if rate is not None and not 0 < rate < float("inf"):
+                raise UserError(f'[models."{name}"] {key}: {rate} is no number above 0')
 
 
 def known(what: str, names: Iterable[str], every: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 
+from msgspec.structs import replace
+
 from misled import prompts
 from misled.conditions import Condition, conditions
 from misled.logs import Logged
@@ -22,6 +24,7 @@ __all__ = ["Study", "Unit", "following", "units"]
 
 # Of so many problems after its own a unit takes the foreign chain of nearest length.
 NEIGHBOURS = 8
+SOLVE, PROBE = "solve", "probe"  # the question alone, and all else
 
 
 class Study(Record, frozen=True):
@@ -65,12 +68,13 @@ class Unit(Record, frozen=True):
 
     def source_request(self, problem: Problem) -> Request:
         """The question whose reply is the chain of `problem`."""
-        return self._ask(self.source, problem, prompts.solve(self.study.prompts, problem.question))
+        messages = prompts.solve(self.study.prompts, problem.question)
+        return replace(self._ask(self.source, problem, messages), stage=SOLVE)
 
     def alone(self, mode: str, sample: int) -> Request:
         """The question alone in a generation mode: gate at sample 0, `again` after it."""
         messages = prompts.solve(self.study.prompts, self.problem.question)
-        return self.ask(messages, self.opening(mode), sample)
+        return replace(self.ask(messages, self.opening(mode), sample), stage=SOLVE)
 
     def ask(
         self, messages: tuple[Message, ...], prefill: Prefill | None = None, sample: int = 0
@@ -98,6 +102,7 @@ class Unit(Record, frozen=True):
             sample=sample,
             prefill=prefill,
             lane=f"{model} {problem.set} {problem.id}",
+            stage=PROBE,
         )
 
 

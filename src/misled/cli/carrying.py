@@ -76,7 +76,7 @@ def carry_out(
     from misled.directory import execute
     from misled.publishing import publish
 
-    with progress(str(directory)) as beat:
+    with progress(str(directory), session.plan) as beat:
         done, found = execute(session, directory, pace, beat)
     published = publish(session, directory, found, forms)
     show(published, json=json)

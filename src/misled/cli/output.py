@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from misled.frontier import Progress
+    from misled.progress import Progress
     from misled.publishing import Published
     from misled.records import Entry
+    from misled.settings import Settings
 
-__all__ = ["progress", "say", "show", "write_json"]
+__all__ = ["progress", "say", "show", "standing", "write_json"]
 
 
 def say(line: str) -> None:
@@ -50,12 +52,13 @@ def _eligible(entry: Entry) -> str:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[Progress, int], None]]:
-    """A bar with rate and estimate on stderr; nothing where that is no terminal."""
+def progress(what: str, plan: Settings) -> Iterator[Callable[[Progress, int], None]]:
+    """A bar with rate and estimate on stderr, and the stages; nothing where that is no terminal."""
     if not sys.stderr.isatty():
         yield lambda _progress, _units: None
         return
-    from rich.console import Console
+    from rich.console import Console, Group
+    from rich.live import Live
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -64,25 +67,42 @@ def progress(what: str) -> Iterator[Callable[[Progress, int], None]]:
         TimeRemainingColumn,
     )
     from rich.progress import Progress as Bar
+    from rich.text import Text
 
-    columns = (
-        TextColumn("{task.description}"),
+    bar = Bar(
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[detail]}"),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None, detail="")
+    task = bar.add_task(what, total=None)
+    console = Console(stderr=True)
+    with Live(bar, console=console, transient=True, refresh_per_second=5) as live:
 
         def beat(now: Progress, units: int) -> None:
-            elapsed = bar.tasks[0].elapsed or 0.0
-            rate = now.answered / elapsed if elapsed > 1 else 0.0
-            detail = f"{now.answered:,} answers, {rate:,.0f}/s, {now.tokens:,} tokens"
-            if now.failed:
-                kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(now.failures.items()))
-                detail += f", failed: {kinds}"
-            bar.update(task, total=units, completed=now.units, detail=detail)
+            bar.update(task, total=units, completed=now.units)
+            lines = standing(now, bar.tasks[0].elapsed or 0.0, plan)
+            live.update(Group(bar, *(Text(line, overflow="ellipsis") for line in lines)))
 
         yield beat
+
+
+def standing(now: Progress, elapsed: float, plan: Settings) -> list[str]:
+    """A run so far in words: answers and rate, tokens and money, stages, failures by kind."""
+    rate = f", {now.answered / elapsed:,.1f} a second" if elapsed > 1 else ""
+    first = f"{now.answered:,} answers{rate}, {now.tokens:,} tokens"
+    priced = {name: own.prices for name, own in plan.models.items() if own.prices}
+    if priced:
+        paid = [p.cost(*astuple(now.spent[m])) for m, p in priced.items() if m in now.spent]
+        rest = "" if set(plan.asked) <= priced.keys() else " for the models that have prices"
+        first += f", cost {sum(paid):,.2f}{rest}"
+    lines = [first]
+    if now.stages:
+        stages = (f"{name} {s.answered:,} of {s.wanted:,}" for name, s in now.stages.items())
+        lines.append(f"so far due: {', '.join(stages)}")
+    if now.failed:
+        kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(now.failures.items()))
+        lines.append(f"failed: {kinds}")
+    return lines

@@ -1,0 +1,108 @@
+"""What a person sees of a run while it goes on, and what decides no number of it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from misled.cli.output import standing
+from misled.errors import UserError
+from misled.plans import Plan, parse
+from misled.progress import Progress, Spent, Stage
+from misled.records import Failure, Request, Response, Usage
+from misled.session import keep, prepare
+from misled.store import Store
+
+PRICED = {"openai/a": {"prices": {"input": 2.0, "output": 8.0, "cached": 0.5}, "rpm": 60.0}}
+
+
+def plan(**changes: Any) -> Plan:
+    raw = {"model": ["openai/a"], "cells": [{"problems": ["addition:3+3"]}], "n": 2}
+    return parse(raw | changes)
+
+
+def request(stage: str, model: str = "a") -> Request:
+    return Request("openai", model, messages=(), stage=stage)
+
+
+def test_answers_are_counted_by_stage_and_tokens_by_model() -> None:
+    now = Progress()
+    for stage in ("solve", "probe", "probe"):
+        now.want(request(stage))
+    now.count(request("solve"), Response("4", usage=Usage(10, 4, 3)))
+    now.count(request("probe", "b"), Response("4", usage=Usage(5, None, 2)))
+    now.count(request("probe"), Failure("timeout", "late"))
+    assert now.stages == {"solve": Stage(1, 1), "probe": Stage(2, 2)}
+    assert now.spent == {"openai/a": Spent(10, 4, 3), "openai/b": Spent(5, 0, 2)}
+    assert (now.answered, now.failed, now.failures, now.tokens) == (3, 1, {"timeout": 1}, 20)
+
+
+def test_a_run_in_words_has_rate_tokens_cost_stages_and_failures() -> None:
+    now = Progress(answered=1200, failed=2, failures={"timeout": 2}, stages={"solve": Stage(9, 8)})
+    now.spent["openai/a"] = Spent(2_000_000, 1_000_000, 500_000)
+    assert standing(now, 60.0, plan(models=PRICED)) == [
+        "1,200 answers, 20.0 a second, 2,500,000 tokens, cost 6.50",
+        "so far due: solve 8 of 9",
+        "failed: timeout 2",
+    ]
+
+
+def test_a_cost_of_some_models_says_that_it_is_not_of_all() -> None:
+    both = plan(model=["openai/a", "openai/b"], models=PRICED)
+    assert standing(Progress(), 0.0, both) == [
+        "0 answers, 0 tokens, cost 0.00 for the models that have prices"
+    ]
+
+
+def test_prices_and_rates_are_no_part_of_what_names_a_run() -> None:
+    assert plan(models=PRICED).hash == plan().hash
+    assert plan(models={"openai/a": {"effort": "high"}}).hash != plan().hash
+
+
+def test_a_run_goes_on_under_other_prices_and_rates(tmp_path: Path) -> None:
+    with Store(tmp_path / "misled.db") as store:
+        keep(store, prepare(plan()))
+        store.commit([(request("solve"), Response("4"))])
+        keep(store, prepare(plan(models=PRICED)))
+        assert '"rpm":60' in store.meta()["plan"]
+
+
+@pytest.mark.parametrize("rate", [0, -1.0, float("inf"), float("nan")])
+def test_a_rate_that_is_no_rate_is_refused(rate: float) -> None:
+    with pytest.raises(UserError, match="rpm"):
+        plan(models={"openai/a": {"rpm": rate}})
+
+
+def test_on_a_terminal_a_run_shows_its_stages_and_elsewhere_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "misled", "cpt", "--model", "planted/mixed", "--n", "40"]
+    command += ["--problems", "addition:8+8", "--digits", "1-6", "--figures", "none"]
+    ours, theirs = pty.openpty()
+    environ = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
+    watched = [*command, "--run", str(tmp_path / "a")]
+    process = subprocess.Popen(watched, stdout=subprocess.PIPE, stderr=theirs, env=environ)
+    os.close(theirs)
+    seen = b""
+    while chunk := _read(ours):
+        seen += chunk
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    assert b"so far due: solve" in seen
+    assert b"tokens" in seen
+    assert b"so far due" not in out
+    silent = subprocess.run(
+        [*command, "--run", str(tmp_path / "b")], capture_output=True, check=True
+    )
+    assert silent.stderr == b""
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # the other side is closed
+        return b""
