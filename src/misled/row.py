@@ -24,48 +24,48 @@ class Row(Record, frozen=True):
             clean and again; the contrasts no_answer_line, bare, other_number, foreign and
             prefix_as_text; replay, replay_question and replay_text, which send a chain back
             without tampering (A.8).
-        problem: The problem's id, unique in its set.
-        set: The problem set, as the plan names it.
-        cluster: The unit of resampling: the problem, or its template.
-        target: The model that is asked.
-        source: The model whose chain is handed over; of a logged chain, its model or its file.
-        mode: The generation mode that gate, `again` and probe share: plain or prefix.
-        gold: The true result w.
-        outcome: How the trial ended (A.6).
-        sample: Which sample of the same request it is, from 0; a gate is 0, `again` from 1.
-        feed: What is handed back: the reasoning, or the whole output.
-        attribution: Whose thought the filter says it is: own or other.
-        method: The prompting method (A.4).
-        structure: What was done to the steps of the chain (A.5).
-        channel: How the chain is handed over (A.4).
-        perturbation: How the result is tampered with (A.3).
-        scope: Which occurrences of the result change (A.3).
-        place: Which of its digits change (A.3).
-        d_t: How many digits change, D_T; null for insert_digit and delete_digit.
-        tampered: The tampered result w'.
-        request: The key of the request in the store; null for a chain from a file.
-        reason: What refines the outcome, or why there is no number.
-        value: The value v that was read from the reply.
-        n_adopted: Tampered places at which v has the tampered digit.
-        n_wrong: Places at which v differs from w.
+        problem: the problem's id, unique in its set.
+        set: the problem set, as the plan names it.
+        cluster: the unit of resampling: the problem, or its template.
+        target: the model that is asked.
+        source: the model whose chain is handed over; of a logged chain, its model or its file.
+        mode: the generation mode that gate, `again` and probe share: plain or prefix.
+        gold: the true result w.
+        outcome: how the trial ended (A.6).
+        sample: which sample of the same request it is, from 0; a gate is 0, `again` from 1.
+        feed: what is handed back: the reasoning, or the whole output.
+        attribution: whose thought the filter says it is: own or other.
+        method: the prompting method (A.4).
+        structure: what was done to the steps of the chain (A.5).
+        channel: how the chain is handed over (A.4).
+        perturbation: how the result is tampered with (A.3).
+        scope: which occurrences of the result change (A.3).
+        place: which of its digits change (A.3).
+        d_t: how many digits change, D_T; null for insert_digit and delete_digit.
+        tampered: the tampered result w'.
+        request: the key of the request in the store; null for a chain from a file.
+        reason: what refines the outcome, or why there is no number.
+        value: the value v that was read from the reply.
+        n_adopted: tampered places at which v has the tampered digit.
+        n_wrong: places at which v differs from w.
         r_cpt: D_T / (2 D_T - n_adopted), or 2 where confused (A.6).
-        r_hamming: The same with n_wrong for n_adopted.
-        flags: What else the reply shows (A.6); never changes the outcome.
-        occurrences: Tampered places in the chain as sent.
-        unreached: Places in scope in a form that takes no change of digits.
-        w_left: Occurrences of w that the chain as sent still shows.
-        deleted: Tampered places that a structure took away.
-        length: Code points of the chain as sent.
+        r_hamming: the same with n_wrong for n_adopted.
+        flags: what else the reply shows (A.6); never changes the outcome.
+        occurrences: tampered places in the chain as sent.
+        unreached: places in scope in a form that takes no change of digits.
+        w_left: occurrences of w that the chain as sent still shows.
+        deleted: tampered places that a structure took away.
+        length: code points of the chain as sent.
         relative_error: |w' - w| / |w|.
-        congruent_mod_9: Whether w' and w leave the same remainder by 9.
-        prompt_tokens: Tokens of the prompt, as the server counts.
-        cached_tokens: Those of them that came from the server's cache.
-        completion_tokens: Tokens of the reply, as the server counts.
-        reasoning_tokens: Those of its reasoning; null where neither server nor text tells.
-        answer_tokens: Those of its answer.
-        counted: Whether the two before are counted here (o200k_base), not by the server.
-        seconds: Of the attempt that succeeded, without queueing.
-        attempts: Attempts that the request took; 0 if it was never sent.
+        congruent_mod_9: whether w' and w leave the same remainder by 9.
+        prompt_tokens: tokens of the prompt, as the server counts.
+        cached_tokens: those of them that came from the server's cache.
+        completion_tokens: tokens of the reply, as the server counts.
+        reasoning_tokens: those of its reasoning; null where neither server nor text tells.
+        answer_tokens: those of its answer.
+        counted: whether the two before are counted here (o200k_base), not by the server.
+        seconds: of the attempt that succeeded, without queueing.
+        attempts: attempts that the request took; 0 if it was never sent.
     """
 
     arm: str
@@ -119,44 +119,44 @@ class Judged(Record, frozen=True):
     Attributes:
         arm: generate (the item itself: its value, its label, whether there is an answer at
             all), judge (a verdict) or closed_book (the judge answers the question).
-        problem: The question's id, unique in its set.
-        set: The problem set, as the plan names it.
-        cluster: The unit of resampling: the question.
-        generator: Whose answer it is; of a logged one, its model or its file.
+        problem: the question's id, unique in its set.
+        set: the problem set, as the plan names it.
+        cluster: the unit of resampling: the question.
+        generator: whose answer it is; of a logged one, its model or its file.
         outcome: read, unreadable, or why there is nothing to read: failed, unsupported,
             not_applicable, truncated, refused, no_answer, unlabelled.
-        judge: Who decides.
-        condition: What the judge is shown: answer, reasoning, again_answer, again_reasoning,
+        judge: who decides.
+        condition: what the judge is shown: answer, reasoning, again_answer, again_reasoning,
             self, self_hidden, controlled, crossed or null (B.1, B.6, B.7).
-        shown: The answer's whole content, or its final value.
-        label: Whether the answer is right, y.
-        labelled_by: Who says so: deterministic, match, verifier or given (by the file).
-        matched: What the match alone says.
-        verified: What the verifier alone says.
+        shown: the answer's whole content, or its final value.
+        label: whether the answer is right, y.
+        labelled_by: who says so: deterministic, match, verifier or given (by the file).
+        matched: what the match alone says.
+        verified: what the verifier alone says.
         verdict: accept or reject; null where none was read.
-        value: The final value of the answer.
-        variant: Of controlled, what was done to the chain: statements, filler, true_edit,
+        value: the final value of the answer.
+        variant: of controlled, what was done to the chain: statements, filler, true_edit,
             placebo, chain_cut; of crossed, whether its chain is that of a right or a wrong
             answer; of null, what stood for the answer.
-        k: How many of the four statements are counterfactual; of true_edit, reworded.
-        place: Where text is put in: begin, middle or end.
-        sample: Which sample of the same request it is: 1 for again_..., else 0.
-        mode: Null; study A's generation mode.
-        request: The key of the request in the store; null for an answer from a file.
-        reason: Why there is no verdict, label or answer.
-        flags: What was put right when the reply was read.
-        length: Code points of the chain.
-        inserted: The share of the shown chain's characters that was put in.
-        removed: The share of the generator's chain that was taken out.
-        repeated: The share of the chain's runs of eight words that the answer repeats.
-        prompt_tokens: Tokens of the prompt, as the server counts.
-        cached_tokens: Those of them that came from the server's cache.
-        completion_tokens: Tokens of the reply, as the server counts.
-        reasoning_tokens: Those of its reasoning; null where neither server nor text tells.
-        answer_tokens: Those of its answer.
-        counted: Whether the two before are counted here (o200k_base), not by the server.
-        seconds: Of the attempt that succeeded, without queueing.
-        attempts: Attempts that the request took; 0 if it was never sent.
+        k: how many of the four statements are counterfactual; of true_edit, reworded.
+        place: where text is put in: begin, middle or end.
+        sample: which sample of the same request it is: 1 for again_..., else 0.
+        mode: null; study A's generation mode.
+        request: the key of the request in the store; null for an answer from a file.
+        reason: why there is no verdict, label or answer.
+        flags: what was put right when the reply was read.
+        length: code points of the chain.
+        inserted: the share of the shown chain's characters that was put in.
+        removed: the share of the generator's chain that was taken out.
+        repeated: the share of the chain's runs of eight words that the answer repeats.
+        prompt_tokens: tokens of the prompt, as the server counts.
+        cached_tokens: those of them that came from the server's cache.
+        completion_tokens: tokens of the reply, as the server counts.
+        reasoning_tokens: those of its reasoning; null where neither server nor text tells.
+        answer_tokens: those of its answer.
+        counted: whether the two before are counted here (o200k_base), not by the server.
+        seconds: of the attempt that succeeded, without queueing.
+        attempts: attempts that the request took; 0 if it was never sent.
     """
 
     arm: str
