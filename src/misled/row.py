@@ -32,7 +32,7 @@ class Row(Record, frozen=True):
         mode: the generation mode that gate, `again` and probe share: plain or prefix.
         gold: the true result w.
         outcome: how the trial ended (A.6).
-        sample: which sample of the same request it is, from 0; a gate is 0, `again` from 1.
+        sample: which sample of the probe, from 0; a control has that of its trial.
         feed: what is handed back: the reasoning, or the whole output.
         attribution: whose thought the filter says it is: own or other.
         method: the prompting method (A.4).
