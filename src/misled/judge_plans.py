@@ -82,6 +82,11 @@ class JudgePlan(Settings, frozen=True, omit_defaults=True, kw_only=True):
     answers that match no gold are decided by the `verifier`, where there is one.
     `feed` = output takes an output that sets no reasoning apart for reasoning.
     `thinking` is that of judges whose thinking can be turned on or off (off [B]).
+    What `misled judge` has as an option is described there.
+
+    Attributes:
+        cells: one `[[cells]]` table for each cross; the run is their union.
+        study: judge.
     """
 
     study: str

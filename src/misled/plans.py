@@ -42,10 +42,12 @@ CONTRASTS = ("no_answer_line", "bare", "other_number", "foreign", AS_TEXT)
 
 
 class Cell(Record, frozen=True, omit_defaults=True):
-    """A full cross of its axes; `digits` are tampering degrees D_T.
+    """A full cross of its axes, which `misled cpt` has as options.
 
-    `problems` is empty only until a plan with a chains file fills it in;
-    `attribution` None takes the plan's.
+    `problems` is empty only until a plan with a chains file fills it in.
+
+    Attributes:
+        attribution: as the plan's, for this table alone.
     """
 
     problems: tuple[str, ...] = ()
@@ -63,6 +65,11 @@ class Plan(Settings, frozen=True, omit_defaults=True, kw_only=True):
     """Everything that decides what is asked and how it is counted.
 
     Chains come from `source`, from each target itself, or from the file `chains`.
+    What `misled cpt` has as an option is described there.
+
+    Attributes:
+        cells: one `[[cells]]` table for each cross; the run is their union.
+        study: cpt, or judge for the plan of study B.
     """
 
     model: tuple[str, ...]
