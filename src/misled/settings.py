@@ -35,7 +35,13 @@ __all__ = [
 
 
 class Prices(Record, frozen=True, omit_defaults=True):
-    """Money for a million tokens, in any currency; `cached` None is as dear as `input`."""
+    """Money for a million tokens, in any currency.
+
+    Attributes:
+        input: of a prompt's.
+        output: of a reply's.
+        cached: of a prompt's that come from a cache; as `input` where it is not given.
+    """
 
     input: float
     output: float
@@ -51,9 +57,16 @@ class Prices(Record, frozen=True, omit_defaults=True):
 class ModelPlan(Record, frozen=True, omit_defaults=True):
     """What one model is asked with; None takes the plan's, then the provider's default.
 
-    `capabilities` overrides the built-in table, since models change faster than releases.
-    `prices`, `rpm` and `tpm` (requests and tokens that its provider allows in a minute)
-    decide no number: they may change while a run goes on.
+    `prices`, `rpm` and `tpm` decide no number: they may change while a run goes on.
+
+    Attributes:
+        top_p: sampling from the likeliest tokens that make up this probability.
+        top_k: sampling from so many of the likeliest tokens.
+        thinking: true or false turns the model's thinking on or off, where it has a switch.
+        prices: money for a million tokens: input, output and, if it differs, cached.
+        rpm: requests that the provider allows in a minute.
+        tpm: tokens that it allows in a minute.
+        capabilities: what is true of this model, over the built-in table of its provider.
     """
 
     temperature: float | None = None
@@ -70,7 +83,14 @@ class ModelPlan(Record, frozen=True, omit_defaults=True):
 
 
 class Settings(Record, frozen=True, omit_defaults=True, kw_only=True):
-    """What the plans of all studies have in common."""
+    """What the plans of all studies have in common.
+
+    Attributes:
+        top_p: sampling from the likeliest tokens that make up this probability.
+        top_k: sampling from so many of the likeliest tokens.
+        models: a `[models."ID"]` table for each model that is asked otherwise than the rest.
+        providers: a `[providers.NAME]` table for each server of your own.
+    """
 
     seed: int = 0
     n: int = 20
