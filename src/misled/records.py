@@ -285,8 +285,20 @@ class Estimate(Record, frozen=True):
 class Entry(Record, frozen=True, omit_defaults=True):
     """One line of a table: an estimate, the cell it belongs to, what was left out.
 
-    `p` is of a test against 0, two-sided; `p_adjusted` is Holm's, where the
-    test belongs to a family that was fixed in advance.
+    Attributes:
+        table: the table that it is a line of.
+        study: cpt or judge.
+        metric: what is estimated.
+        keys: the cell: coordinates such as set, target, method and d_t, by name.
+        value: the estimate; null where nothing was observed.
+        low: the lower end of the interval of 95 %; null where none is claimed.
+        high: its upper end.
+        n: trials or pairs behind the value.
+        clusters: problems, templates or questions behind them.
+        method: how the interval was made.
+        left_out: what is not in n, and how often, by outcome or reason.
+        p: of a test against 0, two-sided.
+        p_adjusted: Holm's, where the test belongs to a family that was fixed in advance.
     """
 
     table: str
