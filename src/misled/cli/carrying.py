@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from misled.cli import INTERRUPTED
-from misled.cli.output import progress, say, show, write_json
+from misled.cli.output import busy, progress, say, show, write_json
 
 if TYPE_CHECKING:
     from misled.judge_plans import JudgePlan
@@ -78,7 +78,8 @@ def carry_out(
 
     with progress(str(directory), session.plan) as beat:
         done, found = execute(session, directory, pace, beat)
-    published = publish(session, directory, found, forms)
+    with busy("writing tables, figures and the report"):
+        published = publish(session, directory, found, forms)
     show(published, json=json)
     if done.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)

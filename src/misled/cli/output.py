@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from misled.records import Entry
     from misled.settings import Settings
 
-__all__ = ["progress", "say", "show", "standing", "write_json"]
+__all__ = ["busy", "progress", "say", "show", "standing", "write_json"]
 
 
 def say(line: str) -> None:
@@ -49,6 +49,19 @@ def _eligible(entry: Entry) -> str:
     left = ", ".join(f"{reason} {count}" for reason, count in entry.left_out.items())
     probed = round((entry.value or 0) * entry.n)
     return f"{where}: {probed} of {entry.n} could be probed" + (f" ({left})" if left else "")
+
+
+@contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """A word on stderr while something goes on that has no count; nothing where no terminal is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(doing)):
+        yield
 
 
 @contextmanager

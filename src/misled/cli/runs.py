@@ -10,7 +10,7 @@ import typer
 from misled.cli import app
 from misled.cli.carrying import forms
 from misled.cli.options import FIGURES, Figures
-from misled.cli.output import say, show, write_json
+from misled.cli.output import busy, say, show, write_json
 
 __all__ = ["export", "models", "probe", "report", "status", "verify"]
 
@@ -28,7 +28,9 @@ def report(directory: Directory, figures: Figures = FIGURES, json: Json = False)
     from misled.session import reopen
 
     session = reopen(directory)
-    show(publish(session, directory, standing(session, directory), forms(figures)), json=json)
+    with busy("grading the answers again, writing tables, figures and the report"):
+        found = publish(session, directory, standing(session, directory), forms(figures))
+    show(found, json=json)
 
 
 @app.command()
