@@ -29,7 +29,7 @@ grading deciding
 mathchild store ledger engines probe experiments studies progress frontier loop
 trials captions_judge captions sheets latex lines
 cells comparisons sweeps families exhibits effort conduct estimates
-judged rulings flips controlled labelling exhibits_judge judgements
+judged rulings flips controlled labelling strengths exhibits_judge judgements
 strokes curves dots figures figures_effort figures_judge
 phrases overview overview_judge findings findings_judge cautions cautions_judge parts report
 session rehearsal publishing directory api

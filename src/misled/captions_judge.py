@@ -32,6 +32,8 @@ CAPTIONS = {
     "controlled_changes": "Edited chains against chains without the edit, paired by item",
     "closed_book": "How many questions each judge answers by itself (Figure 4)",
     "breakdowns": "With the chain minus without, by the judge's own answer and by length of chain",
+    "strengths": "Weak and strong judges, as the plan calls them, each kind together",
+    "strength_changes": "With the chain minus without, by strength, and weak minus strong",
     "corrected": "A generator's accuracy, corrected from the judge's pass rate",
     "reliance": "How much accepting follows the chain, and how much the answer",
     "null_probes": "How often no answer at all is accepted",
@@ -55,6 +57,10 @@ _JOINT = (
     "Joint shares are of all items: alignment = 1 - overconfidence - conservativeness, "
     "pass = accuracy - conservativeness + overconfidence"
 )
+_TOGETHER = (
+    "n: pairs of verdicts of all judges that the plan calls so, which weigh alike; intervals are "
+    "clustered by question"
+)
 NOTES = {
     "judge": f"{_JOINT}. n: items labelled and read both without and with the chain",
     "changes": f"{_HOLM}. {_TESTS}",
@@ -69,6 +75,9 @@ NOTES = {
     "corrected from it",
     "controlled_changes": f"{_HOLM}. {_TESTS}. Of several places the p is of t",
     "breakdowns": f"Exploratory. {_TESTS}; the shares of flips and their floors stand there, too",
+    "strengths": f"{_TOGETHER}. {_JOINT}",
+    "strength_changes": f"Exploratory. {_TOGETHER}. Weak minus strong: the mean change of each "
+    "kind, item by item, on those that both read",
     "corrected": "TPR and FPR come from 40 % of the questions, all else from the other 60 %",
     "reliance": "Exploratory; on questions with a right and a wrong generation",
     "bounds_of_changes": "Of all items that were answered in both conditions, each by itself",
@@ -77,7 +86,7 @@ NOTES = {
     "table1": _JOINT,
 }
 TESTING = ("changes", "floor", "self_changes", "preference", "controlled_changes", "breakdowns",
-           "reliance")  # fmt: skip
+           "strength_changes", "reliance")  # fmt: skip
 KEYS = {
     "k": "counterfactual",
     "without": "without the chain",

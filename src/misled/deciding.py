@@ -83,11 +83,13 @@ def labelled(label: Label) -> dict[str, Any]:
     }
 
 
-def coordinates(point: Point, judge: str) -> dict[str, Any]:
-    """What the judge was shown."""
+def coordinates(unit: JudgeUnit, point: Point, judge: str) -> dict[str, Any]:
+    """Who judges, what the plan calls it, and what it was shown."""
+    own = unit.study.plan.models.get(judge)
     return {
         "arm": "judge",
         "judge": judge,
+        "strength": own.strength if own else None,
         "condition": point.condition,
         "shown": point.shown,
         "variant": point.variant,

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from msgspec.structs import replace
 
 from misled import batches, judging
 from misled.intervals import Array
@@ -24,7 +25,17 @@ from misled.records import Entry, Estimate
 from misled.rulings import NONE, difference, entry, shifts
 from misled.trials import Keys
 
-__all__ = ["FLIPS", "MARGIN", "breakdowns", "changes", "floor", "show", "transitions"]
+__all__ = [
+    "FLIPS",
+    "MARGIN",
+    "breakdowns",
+    "changes",
+    "floor",
+    "show",
+    "transitions",
+    "turned",
+    "verdicts",
+]
 
 # What became of an item: whether it is right, and the two verdicts.
 FLIPS = {
@@ -57,7 +68,7 @@ def changes(docket: Docket) -> Iterator[Entry]:
     """Per bench: pass, alignment, TPR and FPR with the chain minus without, with their tests."""
     for keys, c, lost in _pairs(docket):
         out = left_out(c, PAIR, lost)
-        yield from shifts("changes", keys, *_verdicts(c), out)
+        yield from shifts("changes", keys, *verdicts(c), out)
 
 
 def _pairs(docket: Docket) -> Iterator[tuple[Keys, Columns, Counter[str]]]:
@@ -68,7 +79,7 @@ def _pairs(docket: Docket) -> Iterator[tuple[Keys, Columns, Counter[str]]]:
             yield piece.keys, piece.columns, lost
 
 
-def _verdicts(c: Columns) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+def verdicts(c: Columns) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Where both are read: what was said without and with the chain; what is right, clusters."""
     known = read(c, *PAIR)
     said = tuple(c[name][known] == 1 for name in PAIR)
@@ -140,7 +151,7 @@ def show(docket: Docket, margin: float = MARGIN) -> Iterator[Entry]:
     `decision` is show, hide, no difference, cannot tell or refused.
     """
     for keys, c, lost in _pairs(docket):
-        (without, shown), (right, cluster) = _verdicts(c)
+        (without, shown), (right, cluster) = verdicts(c)
         gain = np.where(right, 1, -1) * (1 * shown - without)
         first, second = (judging.stratum(gain[of], cluster[of]) for of in (right, ~right))
         sizes = float(first.n[0]), float(second.n[0])
@@ -199,16 +210,15 @@ def breakdowns(docket: Docket) -> Iterator[Entry]:
                     continue
                 mine = {column: values[of] for column, values in c.items()}
                 keys = piece.keys | {name: value}
-                yield from shifts("breakdowns", keys, *_verdicts(mine))
-                for e in _cells("breakdowns", keys, mine, dict(NONE)):
-                    if e.metric.removesuffix("_floor") in FLIPS:
-                        yield entry(
-                            "breakdowns", f"flips/{e.metric}", keys, _estimate(e), e.left_out
-                        )
+                yield from shifts("breakdowns", keys, *verdicts(mine))
+                yield from turned("breakdowns", keys, mine, dict(NONE))
 
 
-def _estimate(e: Entry) -> Estimate:
-    return Estimate(e.value, e.low, e.high, e.n, e.clusters, e.method)
+def turned(table: str, keys: Keys, c: Columns, out: dict[str, int]) -> Iterator[Entry]:
+    """The four changes of mind as `flips/...`, each with its floor."""
+    for e in _cells(table, keys, c, out):
+        if e.metric.removesuffix("_floor") in FLIPS:
+            yield replace(e, metric=f"flips/{e.metric}")
 
 
 _Parts = Iterator[tuple[str, Any]]

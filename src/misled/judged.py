@@ -67,7 +67,8 @@ _UNLABELLED = CODES.index("unlabelled")
 COLUMNS = ("cluster", "problem", "label", *PAIR, *AGAIN)
 
 _ORDER = {"condition": CONDITIONS, "variant": VARIANTS, "place": PLACES, "k": ()}
-_TEXTS = (*BENCH, "arm", "problem", "cluster", "outcome", "verdict", "labelled_by", "request")
+_TEXTS = (*BENCH, "arm", "problem", "cluster", "outcome", "verdict", "labelled_by", "strength",
+          "request")  # fmt: skip
 _LABELS = ("label", "matched", "verified")
 
 
@@ -137,7 +138,7 @@ def _abreast(said: pl.DataFrame, bench: Sequence[str], conditions: Sequence[str]
     """A line an item of a bench, with a column of codes for each condition."""
     mine = said.filter(pl.col("condition").cast(pl.String).is_in(conditions))
     lines = mine.group_by(*bench, *ITEM, maintain_order=True).agg(
-        pl.col(*_LABELS, "labelled_by").first(), pl.col("length").max()
+        pl.col(*_LABELS, "labelled_by", "strength").first(), pl.col("length").max()
     )
     for condition in conditions:
         codes = mine.filter(pl.col("condition") == condition).unique(

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 
-from misled import batches, flips, labelling
+from misled import batches, flips, labelling, strengths
 from misled.controlled import controlled, controlled_changes
 from misled.draws import Draws
 from misled.exhibits_judge import adjusted, exhibits, families
@@ -78,6 +78,8 @@ def entries(rows: pl.DataFrame, *, seed: int = 0) -> list[Entry]:
         *adjusted(moved, tests),
         *labelling.closed_book(docket),
         *flips.breakdowns(docket),
+        *strengths.strengths(docket),
+        *strengths.changes(docket),
         *labelling.corrected(docket, seed),
         *labelling.reliance(docket),
         *labelling.null_probes(docket),

@@ -139,7 +139,8 @@ PARTS: dict[str, Parts] = {
         opened=("families", "table1", "table1_detection"),
         compared=(
             *("show", "changes", "transitions", "floor", "self", "self_changes", "preference"),
-            *("controlled_changes", "breakdowns", "reliance", "label_sensitivity"),
+            *("controlled_changes", "breakdowns", "strength_changes", "reliance"),
+            "label_sensitivity",
         ),
     ),
 }

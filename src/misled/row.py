@@ -126,6 +126,7 @@ class Judged(Record, frozen=True):
         outcome: read, unreadable, or why there is nothing to read: failed, unsupported,
             not_applicable, truncated, refused, no_answer, unlabelled.
         judge: who decides.
+        strength: weak or strong, as the plan calls the judge; null where it does not.
         condition: what the judge is shown: answer, reasoning, again_answer, again_reasoning,
             self, self_hidden, controlled, crossed or null (B.1, B.6, B.7).
         shown: the answer's whole content, or its final value.
@@ -166,6 +167,7 @@ class Judged(Record, frozen=True):
     generator: str
     outcome: str
     judge: str | None = None
+    strength: str | None = None
     condition: str | None = None
     shown: str | None = None
     label: bool | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import tomli_w
@@ -63,6 +63,7 @@ class ModelPlan(Record, frozen=True, omit_defaults=True):
         top_p: sampling from the likeliest tokens that make up this probability.
         top_k: sampling from so many of the likeliest tokens.
         thinking: true or false turns the model's thinking on or off, where it has a switch.
+        strength: what tables call a judge (B.1), weak or strong; nothing else depends on it.
         prices: money for a million tokens: input, output and, if it differs, cached.
         rpm: requests that the provider allows in a minute.
         tpm: tokens that it allows in a minute.
@@ -76,6 +77,7 @@ class ModelPlan(Record, frozen=True, omit_defaults=True):
     effort: str | None = None
     thinking: bool | None = None
     base_url: str | None = None
+    strength: Literal["weak", "strong"] | None = None
     prices: Prices | None = None
     rpm: float | None = None
     tpm: float | None = None

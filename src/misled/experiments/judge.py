@@ -183,7 +183,7 @@ def _judged(
 ) -> Iterator[Step]:
     """One verdict, or why there is none; `at` is the point and the judge."""
     point, judge = at
-    cell = who(unit) | labelled(item.label) | coordinates(point, judge)
+    cell = who(unit) | labelled(item.label) | coordinates(unit, point, judge)
     if isinstance(shown, NotApplicable):
         yield Judged(**cell, outcome="not_applicable", reason=shown.reason)
         return
@@ -240,7 +240,7 @@ def _null(unit: JudgeUnit, point: Point, lookup: Lookup) -> Iterator[Step]:
     shown = Shown(unit.problem.question, NULLS[str(point.variant)])
     messages = judge_prompts.judge(prompts, shown, criterion)
     for judge in unit.study.plan.judge:
-        cell = who(unit) | coordinates(point, judge)
+        cell = who(unit) | coordinates(unit, point, judge)
         yield from ruled(unit, judge, messages, cell, lookup)
 
 
@@ -274,7 +274,7 @@ def _crossed(unit: JudgeUnit, point: Point, lookup: Lookup) -> Iterator[Step]:
         shown = Shown(unit.problem.question, answer, chain, known=str(item.reasoning))
         messages = judge_prompts.judge(unit.study.prompts, shown, unit.study.plan.criterion)
         for judge in unit.study.plan.judge:
-            at = coordinates(replace(point, variant=words[of]), judge)
+            at = coordinates(unit, replace(point, variant=words[of]), judge)
             yield from ruled(unit, judge, messages, cell | at, lookup)
 
 
