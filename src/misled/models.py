@@ -35,6 +35,7 @@ from misled.wire import WIRES, Capabilities
 
 __all__ = [
     "Capabilities",
+    "Endpoint",
     "Model",
     "disagreeing",
     "endpoint",
@@ -69,8 +70,17 @@ class Model(Record, frozen=True):
     self_hosted: bool = False
 
 
-class _Endpoint(Record, frozen=True):
-    """The part of a provider's table that is no capability; `also` are further base URLs."""
+class Endpoint(Record, frozen=True):
+    """The part of a provider's table that is no capability.
+
+    Attributes:
+        base_url: the server's address.
+        also: further base URLs that may have the key.
+        key_env: the environment variable that holds the key.
+        wire: the dialect, openai or anthropic.
+        self_hosted: a server of the user's own: it may do without a key, wherever it is.
+        models: capabilities of the models whose name matches a pattern; the last match wins.
+    """
 
     base_url: str = ""
     also: list[str] = []
@@ -81,7 +91,7 @@ class _Endpoint(Record, frozen=True):
 
 
 _CAPABILITIES = tuple(field.name for field in msgspec.structs.fields(Capabilities))
-_ENDPOINT = tuple(field.name for field in msgspec.structs.fields(_Endpoint))
+_ENDPOINT = tuple(field.name for field in msgspec.structs.fields(Endpoint))
 
 
 def resolve(
@@ -211,7 +221,7 @@ def _table(provider: str, providers: Mapping[str, Mapping[str, Any]]) -> dict[st
     where = f"[providers.{provider}]"
     _known(f"key of {where}", table, (*_ENDPOINT, *_CAPABILITIES))
     _convert(where, {k: v for k, v in table.items() if k in _CAPABILITIES}, Capabilities)
-    _convert(where, {k: v for k, v in table.items() if k not in _CAPABILITIES}, _Endpoint)
+    _convert(where, {k: v for k, v in table.items() if k not in _CAPABILITIES}, Endpoint)
     return table
 
 

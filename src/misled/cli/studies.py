@@ -108,9 +108,15 @@ def cpt(
     seed: Annotated[int, typer.Option(help="Seed of problems and tampering.")] = 0,
     prompts: Annotated[str | None, typer.Option(help="A TOML file of prompts.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the server is.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0)] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Of one reply.")] = None,
-    effort: Annotated[str | None, typer.Option(help="Reasoning effort.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, help="Of sampling; default: the provider's.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of one reply at most.")
+    ] = None,
+    effort: Annotated[
+        str | None, typer.Option(help="Reasoning effort, in the provider's words.")
+    ] = None,
     concurrency: Concurrency = 16,
     retry_failed: RetryFailed = False,
     max_requests: MaxRequests = None,
@@ -220,9 +226,15 @@ def judge(
     seed: Annotated[int, typer.Option(help="Seed of problems and statements.")] = 0,
     prompts: Annotated[str | None, typer.Option(help="A TOML file of prompts.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the server is.")] = None,
-    temperature: Annotated[float | None, typer.Option(min=0)] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Of one reply.")] = None,
-    effort: Annotated[str | None, typer.Option(help="Reasoning effort.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, help="Of sampling; default: the provider's.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of one reply at most.")
+    ] = None,
+    effort: Annotated[
+        str | None, typer.Option(help="Reasoning effort, in the provider's words.")
+    ] = None,
     concurrency: Concurrency = 16,
     retry_failed: RetryFailed = False,
     max_requests: MaxRequests = None,

@@ -40,6 +40,8 @@ class Capabilities(Record, frozen=True):
             ("closed"), or "both", as asked.
         thinking_field: where a prefilled thinking stands in the trailing message; in "content"
             it stands between `think_open` and (closed) `think_close`.
+        think_open: what opens a thinking that stands in the content.
+        think_close: what closes it.
         open_body: merged into the request that leaves its prefilled thinking open.
         closed_body: likewise for one that closes it.
         echoes_prefill: the reply may repeat the prefill at its beginning.
