@@ -298,7 +298,7 @@ class Entry(Record, frozen=True, omit_defaults=True):
         method: how the interval was made.
         left_out: what is not in n, and how often, by outcome or reason.
         p: of a test against 0, two-sided.
-        p_adjusted: Holm's, where the test belongs to a family that was fixed in advance.
+        p_adjusted: the same by Holm, where the test is of a family that was fixed in advance.
     """
 
     table: str
