@@ -31,7 +31,7 @@ trials captions_judge captions sheets latex lines
 cells comparisons sweeps families exhibits effort conduct estimates
 judged rulings flips controlled labelling strengths exhibits_judge judgements
 strokes curves dots figures figures_effort figures_judge
-phrases overview overview_judge findings findings_judge cautions cautions_judge parts report
+phrases overview overview_judge findings findings_beside findings_judge cautions cautions_judge parts report
 session rehearsal publishing directory api
 __init__ cli __main__
 """

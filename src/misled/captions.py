@@ -179,7 +179,7 @@ METRICS = {
     "deleted": ("deleted", "median tampered places that the structure took away"),
     "common_items": ("common", "share of the problems that a model solved that all solved"),
 }
-SIGNED = ("net_", "change_", "minus_", "slope_", "estimate")
+SIGNED = ("net_", "change_", "minus_", "slope_", "estimate", "reliance", "answer_reliance")
 SIZES = (  # shown with one decimal
     *("length", "occurrences", "deleted"),
     *("total_tokens", "reasoning_tokens", "answer_tokens", "seconds"),

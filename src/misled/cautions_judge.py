@@ -13,10 +13,11 @@ import polars as pl
 
 from misled.cautions import Caution, Said, gathered
 from misled.flips import FLIPS
+from misled.judge_plans import NULLS
 from misled.judged import AGAIN, BENCH, PAIR
 from misled.judging import FEWEST_FLIPS, FEWEST_IN_STRATUM
 from misled.overview_judge import Bench, benches
-from misled.phrases import Cells, percent
+from misled.phrases import Cells, percent, points
 from misled.records import Entry
 
 __all__ = ["cautions", "thoughts"]
@@ -27,6 +28,7 @@ NO_ANSWER = 0.1
 ONE_SIDED = 0.95
 REPEATED = 0.2
 DISAGREEING = 0.9
+NOTHING_ACCEPTED = 0.1
 
 _UNREAD = ("unreadable", "truncated", "refused")
 _EMPTY = ("unsupported", "not_applicable")
@@ -43,7 +45,9 @@ def cautions(entries: Iterable[Entry]) -> list[Caution]:
     labels = Cells(e for e in lines if e.table == "labels")
     of_judges = (said for check in checks for bench, place in named for said in check(bench, place))
     of_answers = (said for check in (_no_answer, _repeated, _disagreeing) for said in check(labels))
-    return gathered(said for part in (of_judges, of_answers) for said in part)
+    beside = Cells(e for e in lines if e.table in {"reliance", "null_probes"})
+    of_probes = (said for check in (_nothing_accepted, _follows) for said in check(beside))
+    return gathered(said for part in (of_judges, of_answers, of_probes) for said in part)
 
 
 def thoughts(rows: pl.DataFrame, silent: Collection[str]) -> Iterator[str]:
@@ -178,3 +182,28 @@ def _disagreeing(labels: Cells) -> Said:
         if e.value is not None and e.value < DISAGREEING:
             text = "Match and verifier often disagree on who is right; see the table by labels"
             yield text, f"{_answers(e.keys)} (agreement {percent(e)})"
+
+
+def _nothing_accepted(beside: Cells) -> Said:
+    """Who accepts what is no answer, of whom acceptance says little."""
+    for e in beside.all("null_probes", "pass"):
+        if e.value is not None and e.value >= NOTHING_ACCEPTED:
+            text = "The judge accepts what is no answer at all: what it accepts need not be right"
+            shown = NULLS.get(e.keys["variant"], "") or "an empty text"
+            yield text, f"{_asked(e)} ({shown} in {percent(e)})"
+
+
+def _follows(beside: Cells) -> Said:
+    """Who goes by the chain, whatever the answer; and where that rests on few questions."""
+    for e in beside.all("reliance", "reliance"):
+        answer = beside.one("reliance", "answer_reliance", e.keys)
+        if e.clusters < FEWEST_IN_STRATUM:
+            text = f"Fewer than {FEWEST_IN_STRATUM} questions have a right and a wrong answer"
+            yield f"{text}; no reliance on the chain is claimed", f"{_asked(e)} ({e.clusters})"
+        elif e.value and e.low and e.low > 0 and answer and e.value >= (answer.value or 0):
+            text = "Accepting follows the chain at least as much as the answer that is judged"
+            yield text, f"{_asked(e)} ({points(e)})"
+
+
+def _asked(e: Entry) -> str:
+    return f"{e.keys['judge']} on {e.keys['set']}"

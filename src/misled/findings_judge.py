@@ -14,17 +14,18 @@ from collections.abc import Iterable, Iterator
 
 from misled.controlled import PLAIN, STATEMENTS
 from misled.findings import Finding
+from misled.findings_beside import changed, kinds, mixed, probed, tested
 from misled.flips import FLIPS
 from misled.judged import PAIR, SELF
 from misled.overview_judge import Bench, benches
-from misled.phrases import Cells, chance, counts, percent, points, why
+from misled.phrases import Cells, counts, percent, points, why
 from misled.records import Entry
 
 __all__ = ["findings"]
 
 _STRATA = {"fpr": "wrong", "tpr": "right"}
 _ENDS = ("lower", "upper")
-_LIKELY = 0.05
+_BESIDE = {"preference", "closed_book", "reliance", "null_probes"}
 _SHOWN = {"answer": "Without the reasoning", "reasoning": "Shown the reasoning"}
 _CHATTED = "Of its own answers, judged in the conversation"
 _OWN = {
@@ -49,21 +50,41 @@ _EDITED: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 def findings(entries: Iterable[Entry]) -> list[Finding]:
-    """One for each judge, generator, problem set and way of showing the answer."""
+    """Weak and strong judges; then each judge, generator, set and way of showing the answer.
+
+    What a judge makes of no answer, or of another's chain, is told once for each set.
+    """
     lines = list(entries)
     there = benches(lines)
     several = len({bench.keys.get("shown") for bench in there}) > 1
-    beside = Cells(e for e in lines if e.table in {"preference", "closed_book"})
-    found = []
+    beside = Cells(e for e in lines if e.table in _BESIDE)
+    found, told = kinds(lines), set[tuple[str, str]]()
     for bench in there:
         judge, generator = bench.keys["judge"], bench.keys["generator"]
         setting = [bench.keys["set"], f"answers of {generator}"]
         setting += [f"shown as {bench.keys['shown']}"] * several
         details = [line for say in _SAID for line in say(bench)]
         details += [line for say in (_preference, _alone) for line in say(bench, beside)]
+        if (judge, bench.keys["set"]) not in told:
+            details += _once(beside, {"judge": judge, "set": bench.keys["set"]})
+        told.add((judge, bench.keys["set"]))
         headline = _headline(bench)
         found.append(Finding(judge, ", ".join(setting), headline, (*details, *_left_out(bench))))
-    return found
+    return [*found, *_apart(beside, told)]
+
+
+def _once(beside: Cells, who: dict[str, str]) -> list[str]:
+    """What is asked of a judge on a set, whoever answered."""
+    return [line for say in (mixed, probed) for line in say(beside, who)]
+
+
+def _apart(beside: Cells, told: set[tuple[str, str]]) -> Iterator[Finding]:
+    """The judges of whom nothing else was asked."""
+    asked = [*beside.all("reliance", "reliance"), *beside.all("null_probes", "pass")]
+    for judge, problems in dict.fromkeys((e.keys["judge"], e.keys["set"]) for e in asked):
+        said = _once(beside, {"judge": judge, "set": problems})
+        if said and (judge, problems) not in told:
+            yield Finding(judge, problems, said[0], tuple(said[1:]))
 
 
 def _headline(bench: Bench) -> str:
@@ -94,8 +115,8 @@ def _moved(bench: Bench, name: str) -> str:
     answers = f"{_STRATA[name]} answers"
     if was is None or now is None or was.value is None or now.value is None:
         return f"no {answers}, there being none"
-    tested = "" if change is None else f" ({points(change)}, {_tested(change)})"
-    return f"{answers} in {percent(now)} instead of {100 * was.value:.0f}\u00a0% of {now.n}{tested}"
+    test = "" if change is None else f" ({points(change)}, {tested(change)})"
+    return f"{answers} in {percent(now)} instead of {100 * was.value:.0f}\u00a0% of {now.n}{test}"
 
 
 def _rates(rates: dict[str, Entry | None]) -> str:
@@ -107,19 +128,6 @@ def _rates(rates: dict[str, Entry | None]) -> str:
         for name, e in rates.items()
     ]
     return " and ".join(said)
-
-
-def _change(e: Entry) -> str:
-    """A difference with its test."""
-    return f"{points(e)} ({_tested(e)})"
-
-
-def _tested(e: Entry) -> str:
-    """The test of a difference, and plainly whether one is shown."""
-    p = e.p if e.p_adjusted is None else e.p_adjusted
-    holds = e.low is not None and e.high is not None and not e.low <= 0 <= e.high
-    shown = holds and (p is None or p < _LIKELY)
-    return f"{chance(e) or 'exploratory'}{'' if shown else ': no difference shown'}"
 
 
 def _decision(bench: Bench) -> Iterator[str]:
@@ -156,7 +164,7 @@ def _floor(bench: Bench) -> Iterator[str]:
     twice = [percent(e) for e in again if e is not None and e.value is not None]
     beyond = ""
     if net is not None and net.value is not None:
-        beyond = f": {points(net)} beyond what asking twice gives ({_tested(net)})"
+        beyond = f": {points(net)} beyond what asking twice gives ({tested(net)})"
     yield (
         "Asked the same twice, it changed its verdict on "
         f"{' (without the chain) and '.join(twice)} (with it); shown the chain, on "
@@ -214,7 +222,7 @@ def _self(bench: Bench) -> Iterator[str]:
 
 def _both(cells: Cells, table: str, keys: dict[str, str], words: str) -> Iterator[str]:
     found = {y: cells.one(table, f"change_{name}", keys) for name, y in _STRATA.items()}
-    said = [f"of {y} ones {_change(e)}" for y, e in found.items() if e and e.value is not None]
+    said = [f"of {y} ones {changed(e)}" for y, e in found.items() if e and e.value is not None]
     if said:
         yield f"{words}: acceptance {' and '.join(said)}."
 
@@ -258,7 +266,7 @@ def _accepted(e: Entry, words: str) -> Iterator[str]:
     if e.value is None:
         yield f"{words}: nothing to compare, {why(e)}."
     else:
-        yield f"{words}: acceptance {_change(e)}."
+        yield f"{words}: acceptance {changed(e)}."
 
 
 def _alone(bench: Bench, beside: Cells) -> Iterator[str]:
