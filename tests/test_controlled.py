@@ -228,6 +228,17 @@ def test_a_corrected_accuracy_is_refused_where_the_judge_may_tell_nothing() -> N
     assert (line.value, line.method) == (None, "refused: the calibration's J may be 0")
 
 
+def test_a_corrected_accuracy_is_refused_on_few_answers_and_says_which() -> None:
+    for right, lines in (
+        ("wrong", {(True, "a"): 60, (True, "r"): 5, (False, "r"): 12}),
+        ("right", {(True, "a"): 12, (False, "r"): 60, (False, "a"): 5}),
+    ):
+        line = pick(entries(frame(bench(lines, ["answer"]))), "corrected", "corrected_accuracy")
+        assert line.value is None
+        assert line.method.startswith(f"refused: fewer than 10 {right} answers to calibrate on: ")
+        assert 0 <= int(line.method.rpartition(" ")[2]) < 10
+
+
 def test_a_corrected_accuracy_uses_other_questions_than_its_test() -> None:
     keen = bench({(True, "a"): 90, (True, "r"): 10, (False, "a"): 20, (False, "r"): 80}, ["answer"])
     found = entries(frame(keen))

@@ -9,7 +9,7 @@ Knows nothing about how an answer is labelled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -163,13 +163,9 @@ def _rogan_gladen(
     yield entry("corrected", "pass", keys, found["pass"], out)
     yield entry("corrected", "calibration_youden", keys, youden, out)
     n, clusters = found["pass"].n, found["pass"].clusters
-    why = ""
-    if youden.low is None or youden.high is None or youden.low <= 0 <= youden.high:
-        why = "the calibration's J may be 0"
-    elif clusters < stats.FEWEST_CLUSTERS or clusters < n:
-        why = "the test has several answers to a question, or under 10"
+    why = _refusal(known, found["pass"])
     estimate = Estimate(None, None, None, n, clusters, f"refused: {why}")
-    if not why:
+    if why is None:
         said, right, _ = calibration
         counts = ((said & right), right, (said & ~right), ~right)
         passed, size = np.array([test[0].sum() * 1.0]), np.array([float(n)])
@@ -178,6 +174,19 @@ def _rogan_gladen(
         value, low, high = (float(end[0]) for end in limits)
         estimate = Estimate(value, low, high, n, clusters, "Lang-Reiczigel")
     yield entry("corrected", "corrected_accuracy", keys, estimate, out)
+
+
+def _refusal(known: Mapping[str, Estimate], test: Estimate) -> str | None:
+    """Why nothing is corrected by what is known of a judge, None where it can be."""
+    youden, few = known["youden"], stats.FEWEST_CLUSTERS
+    for name, answers in (("tpr", "right"), ("fpr", "wrong")):
+        if known[name].clusters < few:
+            return f"fewer than {few} {answers} answers to calibrate on: {known[name].clusters}"
+    if youden.low is None or youden.high is None or youden.low <= 0 <= youden.high:
+        return "the calibration's J may be 0"
+    if test.clusters < few:
+        return f"fewer than {few} answers to test on: {test.clusters}"
+    return "the test has several answers to a question" if test.clusters < test.n else None
 
 
 def reliance(docket: Docket) -> Iterator[Entry]:
