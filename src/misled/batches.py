@@ -19,7 +19,7 @@ import numpy.typing as npt
 from misled import intervals
 from misled.intervals import Array, Limits, Trials
 from misled.records import Estimate
-from misled.stats import FEW_CLUSTERS, NOTHING, estimates
+from misled.stats import NOTHING, estimates, t_method
 
 __all__ = ["Difference", "independent", "paired", "r_cpts", "rates"]
 
@@ -46,11 +46,18 @@ class Difference(NamedTuple):
 
 
 def paired(
-    first: npt.ArrayLike, second: npt.ArrayLike, clusters: npt.ArrayLike, *, span: float
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    span: float,
+    step: float | None = None,
 ) -> list[Difference]:
     """The mean of first - second [k, n] in each row, as `stats.paired` and `paired_p` have it.
 
-    Bonett-Price only where every row holds 0 and 1 alone.
+    Bonett-Price only where every row holds 0 and 1 alone. `span` is the largest
+    difference that there can be, `step` the largest that one score can make:
+    half of it where first and second are differences themselves.
     """
     pair = np.stack([np.atleast_2d(first), np.atleast_2d(second)])
     if not pair.size:
@@ -58,12 +65,14 @@ def paired(
     if np.abs(pair[0] - pair[1]).max() > span + 1e-9:
         raise ValueError(f"a difference is larger than {span}")
     trials = _trials(pair[0] - pair[1], np.ones(pair[0].shape), clusters)
-    if trials.starts.size == pair.shape[2] and np.isin(pair, (0, 1)).all():
+    by = span if step is None else step
+    if by == span and trials.starts.size == pair.shape[2] and np.isin(pair, (0, 1)).all():
         methods = ["Bonett-Price"] * pair.shape[1]
         limits, p = intervals.bonett_price(trials), intervals.bonett_price_p(trials)
     else:
-        methods = [_t_method(trials, few=bool(few)) for few in intervals.agree(trials)]
-        limits, p = intervals.difference(trials, span), intervals.difference_p(trials, span)
+        methods = [t_method(clusters=trials.starts.size, more=bool(size))
+                   for size in intervals.two_more(trials, by)]  # fmt: skip
+        limits, p = intervals.difference(trials, span, by), intervals.difference_p(trials, by)
     found = zip(estimates(limits, trials, methods), p.tolist(), strict=True)
     return [Difference(one, None if one.low is None else p) for one, p in found]
 
@@ -111,9 +120,3 @@ def _trials(values: Array, weights: Array, clusters: npt.ArrayLike) -> Trials:
 
 def _rate_methods(trials: Trials) -> list[str]:
     return ["Wilson" if one else "Wilson at n_eff" for one in intervals.is_single(trials)]
-
-
-def _t_method(trials: Trials, *, few: bool) -> str:
-    method = "t on cluster means" + (" and two more" if few else "")
-    size = trials.starts.size
-    return method + (f", under {FEW_CLUSTERS} clusters" if size < FEW_CLUSTERS else "")

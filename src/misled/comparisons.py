@@ -64,7 +64,7 @@ def structures(trials: pl.DataFrame, pooled: Iterable[Entry]) -> list[Entry]:
                 "intact": batches.paired(arms[2], arms[3], cluster, span=span),
                 "edited": batches.paired(arms[0], arms[1], cluster, span=span),
                 "change": batches.paired(
-                    arms[0] - arms[1], arms[2] - arms[3], cluster, span=2 * span
+                    arms[0] - arms[1], arms[2] - arms[3], cluster, span=2 * span, step=span
                 ),
             }
             for half, differences in halves.items():
@@ -268,9 +268,10 @@ def _changes(
             ends = [piece.columns[f"{score}{end}"] for end in names]
             known = np.isfinite(ends[0]) & np.isfinite(ends[-1])
             first, second = (ends[0] - ends[1], ends[2] - ends[3]) if net else ends
-            span = SPAN[score] * (2 if net else 1)
+            step = SPAN[score]
+            span = 2 * step if net else step
             (estimate,) = batches.paired(
-                first[known], second[known], piece.columns["cluster"][known], span=span
+                first[known], second[known], piece.columns["cluster"][known], span=span, step=step
             )
             yield tested(table, _CHANGES[NET[score] if net else score], keys, estimate)
 

@@ -26,7 +26,6 @@ __all__ = [
     "Array",
     "Limits",
     "Trials",
-    "agree",
     "bonett_price",
     "bonett_price_p",
     "difference",
@@ -36,6 +35,7 @@ __all__ = [
     "r_cpt",
     "rate",
     "slopes",
+    "two_more",
     "wilson",
 ]
 
@@ -172,19 +172,19 @@ def bonett_price_p(trials: Trials) -> Array:
     return _p(_bonett_price(trials))
 
 
-def difference(trials: Trials, span: float | Array) -> Limits:
+def difference(trials: Trials, span: float | Array, step: float | None = None) -> Limits:
     """A mean of differences in [-span, span]: t_{G-1} on the cluster means.
 
-    Where almost all clusters agree, t sees no risk; it is then taken with two
-    more clusters at +span and -span, as Bonett and Price do for pairs of 0 and
-    1. Without bounds it stays as it is, and may have no width.
+    With two more clusters, one up and one down, where `two_more` has a size for
+    them, as Bonett and Price do for pairs of 0 and 1. `step` is the most that one
+    score can do to a difference: span, or half of it in differences of differences.
     """
-    return _limits(_difference(trials, span), span)
+    return _limits(_difference(trials, span if step is None else step), span)
 
 
-def difference_p(trials: Trials, span: float | Array) -> Array:
+def difference_p(trials: Trials, step: float | Array) -> Array:
     """Two-sided p of no difference, as `difference` has it; NaN where it has no width [seeds]."""
-    return _p(_difference(trials, span))
+    return _p(_difference(trials, step))
 
 
 def slopes(x: Array, trials: Trials, span: float) -> tuple[Trials, Array]:
@@ -211,19 +211,27 @@ def slopes(x: Array, trials: Trials, span: float) -> tuple[Trials, Array]:
     return each, span * reach
 
 
-def agree(trials: Trials) -> Bools:
-    """Whether so few clusters depart from the median cluster that t cannot be trusted [seeds]."""
+def two_more(trials: Trials, step: float | Array) -> Array:
+    """How large the two clusters are that `difference` adds; 0 where it adds none [seeds].
+
+    `step` where so few clusters depart from the median one that t sees no risk.
+    Else, where the means lie on a grid of -2 to 2 units, that unit: on so coarse
+    a grid plain t errs in up to 6.1 %, with the two in at most 5.5 %.
+    """
     found = _mean(trials)
     held = found.mass > 0
-    means = found.value[:, None] + np.divide(
-        found.residuals, found.mass, out=np.full_like(found.mass, np.nan), where=held
-    )
+    means = np.full_like(found.mass, np.nan)
+    np.divide(found.residuals, found.mass, out=means, where=held)
+    means += found.value[:, None]
     # `nanmedian` takes ten times as long; what is not held comes last in the order.
     ordered, last = np.sort(means, axis=1), held.sum(1, keepdims=True) - 1
     middle = [np.take_along_axis(ordered, at, 1) for at in (last // 2, (last + 1) // 2)]
-    median = (middle[0] + middle[1]) / 2
-    departing = held & ~(np.abs(means - median) <= _NEGLIGIBLE)
-    return np.asarray(departing.sum(1) < _FEW_DEPARTING)
+    few = (held & ~(np.abs(means - sum(middle) / 2) <= _NEGLIGIBLE)).sum(1) < _FEW_DEPARTING
+    size = np.where(held, np.abs(means), 0)
+    unit = np.where(size > _NEGLIGIBLE, size, np.inf).min(1)
+    units = size / unit[:, None]
+    coarse = ((np.abs(units - np.round(units)) < 1e-6) & (units < 2.5)).all(1)
+    return np.where(few, step, np.where(coarse, unit, 0))
 
 
 def _mean(trials: Trials) -> _Mean:
@@ -310,23 +318,24 @@ def _bonett_price(trials: Trials) -> _Wald:
     return _with_two_more(_mean(trials), 1.0, np.array([np.inf]))
 
 
-def _difference(trials: Trials, span: float | Array) -> _Wald:
+def _difference(trials: Trials, step: float | Array) -> _Wald:
     found = _mean(trials)
     freedom = np.maximum(found.clusters - 1, 1)
     plain = _Wald(found.value, found.value, np.sqrt(_variance(found)), freedom)
-    if np.isinf(span).any():
+    if np.isinf(step).any():
         return plain
-    more, few = _with_two_more(found, span, freedom), agree(trials)
-    return _Wald(*(np.where(few, one, other) for one, other in zip(more, plain, strict=True)))
+    size = two_more(trials, step)
+    more = _with_two_more(found, size, freedom)
+    return _Wald(*(np.where(size > 0, one, other) for one, other in zip(more, plain, strict=True)))
 
 
-def _with_two_more(found: _Mean, span: float | Array, freedom: Array) -> _Wald:
-    """A mean with one more cluster at +span and one at -span."""
+def _with_two_more(found: _Mean, size: float | Array, freedom: Array) -> _Wald:
+    """A mean with one more cluster at +size and one at -size."""
     each = found.mass.sum(1) / found.clusters
     total = found.mass.sum(1) + 2 * each
     centre = found.value * found.mass.sum(1) / total
     residuals = found.residuals + (found.value - centre)[:, None] * found.mass
-    squares = (residuals**2).sum(1) + 2 * each**2 * (span**2 + centre**2)
+    squares = (residuals**2).sum(1) + 2 * each**2 * (size**2 + centre**2)
     return _Wald(found.value, centre, np.sqrt(squares) / total, freedom)
 
 

@@ -267,14 +267,14 @@ def _slopes(
 
 
 def _by_t(trials: Trials, span: float, means: str = "means") -> Estimate:
-    few = bool(np.isfinite(span) and intervals.agree(trials)[0])
-    method = t_method(trials.starts.size, few=few, means=means)
+    more = bool(np.isfinite(span) and intervals.two_more(trials, span)[0])
+    method = t_method(trials.starts.size, more=more, means=means)
     return _estimate(intervals.difference(trials, span), trials, method)
 
 
-def t_method(clusters: int, *, few: bool, means: str = "means") -> str:
-    """How a t interval was made; `few` clusters departed from the others."""
-    method = f"t on cluster {means}" + (" and two more" if few else "")
+def t_method(clusters: int, *, more: bool, means: str = "means") -> str:
+    """How a t interval was made; with two `more` clusters or as it is."""
+    method = f"t on cluster {means}" + (" and two more" if more else "")
     return method + (f", under {FEW_CLUSTERS} clusters" if clusters < FEW_CLUSTERS else "")
 
 
