@@ -346,6 +346,65 @@ def test_a_key_that_is_not_set_is_named_and_nothing_is_sent() -> None:
     asyncio.run(run())
 
 
+def test_a_key_that_would_end_its_line_is_not_sent() -> None:
+    async def run() -> None:
+        async with serving(say()) as server:
+            keyed = model(server.url, key_env="TEST_KEY")
+            split = f"{CANARY}\r\nX-Other: 1"
+            engine = Http(lambda _: keyed, world=Clock().world(TEST_KEY=split))
+            (answer,) = (await ask_all(engine, [ask("2 + 3")])).values()
+            assert (failure(answer).kind, server.seen) == ("auth", [])
+            assert CANARY not in failure(answer).message
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\n\r\n%b",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\n\r\n%b",
+        b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%b",
+    ],
+)
+def test_a_reply_is_read_however_it_is_framed(reply: bytes) -> None:
+    body = json.dumps(completion("5 " * 3000)).encode()
+    numbers = [len(body)] * (reply.count(b"%") - 1)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(line for line in head.splitlines() if line.startswith(b"Content-Length"))
+        await reader.readexactly(int(length.split()[1]))
+        for start in range(0, len(reply % (*numbers, body)), 2500):
+            writer.write((reply % (*numbers, body))[start : start + 2500])
+            await writer.drain()
+            await asyncio.sleep(0)
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        async with server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            engine = Http(lambda _: model(url), limits=Limits(tries=1))
+            found = await ask_all(engine, [ask("a"), ask("b"), ask("c")])
+        assert {response(a).content for a in found.values()} == {"5 " * 3000}
+
+    asyncio.run(run())
+
+
+def test_an_answer_that_does_not_end_is_cut_off_in_time() -> None:
+    async def trickle(request: web.Request) -> web.StreamResponse:
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        while True:
+            await stream.write(b" ")
+            await asyncio.sleep(0.02)
+
+    answer, _, _ = asked(trickle, limits=Limits(read=1.0, total=0.15, tries=1))
+    assert failure(answer).kind == "timeout"
+
+
 def test_a_redirect_is_not_followed_and_takes_no_key_along() -> None:
     async def run() -> None:
         async with serving(say()) as other:

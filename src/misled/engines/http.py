@@ -32,7 +32,7 @@ import msgspec
 
 from misled import __version__, models
 from misled.engines import Feed
-from misled.engines.connections import Connections
+from misled.engines.connections import Address, Connections
 from misled.engines.pool import pooled
 from misled.engines.statuses import Refused, refusal
 from misled.engines.throttle import Rate, Throttle
@@ -46,6 +46,7 @@ __all__ = ["Http", "Limits", "Rate", "World"]
 
 FATAL = {"auth", "bad_request", "not_found"}
 OVERLOADED = {429, 503, 529}
+_HEADERS = {"User-Agent": f"misled/{__version__}", "Content-Type": "application/json"}
 # Servers keep a slow connection alive with blank lines and comments before the JSON.
 _HEARTBEATS = re.compile(rb"(?>(?:\xef\xbb\xbf)?)(?>(?:\s*+:[^\n]*+\n)*)\s*+")
 
@@ -78,11 +79,6 @@ class World:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
-def _plain(reply: aiohttp.ClientResponse) -> bool:
-    """Whether the body is as long as it says, and does not unpack to more."""
-    return "Content-Encoding" not in reply.headers
-
-
 class _Route(NamedTuple):
     """How a model is spoken to, and how fast."""
 
@@ -95,10 +91,10 @@ class _Route(NamedTuple):
 class _Call(NamedTuple):
     """A request, ready to be sent as often as it takes."""
 
+    lines: Connections
     request: Request
     route: _Route
-    url: str
-    headers: dict[str, str]
+    to: Address
     payload: bytes
     secret: str | None
 
@@ -141,52 +137,40 @@ class Http:
 
     async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer]]:
         """Every request that `feed` gives, each once, as its answer comes."""
-        async with self._session() as session:
-            pool = pooled(feed, lambda request: self._answered(session, request), self._concurrency)
+        limits = self._limits
+        lines = Connections(
+            connect=limits.connect, read=limits.read, total=limits.total, largest=limits.body
+        )
+        async with lines:
+            pool = pooled(feed, lambda request: self._answered(lines, request), self._concurrency)
             async with aclosing(pool) as answers:
                 async for pair in answers:
                     yield pair
 
-    def _session(self) -> aiohttp.ClientSession:
-        limits = self._limits
-        return aiohttp.ClientSession(
-            # The feed bounds what is in flight: nothing queues for a connection.
-            connector=Connections(limit=0, ttl_dns_cache=300),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": f"misled/{__version__}", "Content-Type": "application/json"},
-            timeout=aiohttp.ClientTimeout(
-                total=None, sock_connect=limits.connect, sock_read=limits.read
-            ),
-        )
-
-    async def _answered(self, session: aiohttp.ClientSession, request: Request) -> Answer:
+    async def _answered(self, lines: Connections, request: Request) -> Answer:
         """The answer to one request. Whatever happens, it is data: nothing is raised."""
         call = None
         try:
-            call = self._call(request)
-            return await self._tried(session, call)
+            call = self._call(lines, request)
+            return await self._tried(call)
         except ProviderError as error:
             return Failure(error.kind, str(error), attempts=0, fatal=error.kind in FATAL)
         except Exception as error:  # noqa: BLE001 - the per-request boundary
             text = f"{type(error).__name__}: {one_line(str(error))}".encode()
             return Failure("internal", (call.hide(text) if call else text).decode())
 
-    def _call(self, request: Request) -> _Call:
+    def _call(self, lines: Connections, request: Request) -> _Call:
         kind = "not_found"
         try:
             route = self._route(request)
             kind = "auth"
             secret = models.key(route.model, self._world.environ)
+            url = models.endpoint(route.model, request.prefill)
+            to = lines.address(url, _HEADERS | route.wire.headers(secret))
         except UserError as error:
             raise ProviderError(kind, str(error)) from None
-        return _Call(
-            request=request,
-            route=route,
-            url=models.endpoint(route.model, request.prefill),
-            headers={"Idempotency-Key": request.key} | route.wire.headers(secret),
-            payload=msgspec.json.encode(route.wire.encode(request)),
-            secret=secret,
-        )
+        payload = msgspec.json.encode(route.wire.encode(request))
+        return _Call(lines, request, route, to, payload, secret)
 
     def _route(self, request: Request) -> _Route:
         """That of the request's model, found once."""
@@ -201,13 +185,13 @@ class Http:
             self._routes[named] = route
         return route
 
-    async def _tried(self, session: aiohttp.ClientSession, call: _Call) -> Answer:
+    async def _tried(self, call: _Call) -> Answer:
         """The first answer that is one, or the failure that ended the attempts."""
         world, limits = self._world, self._limits
         began, attempt = world.clock(), 1
         while True:
             try:
-                answer, seconds = await self._attempt(session, call)
+                answer, seconds = await self._attempt(call)
                 return msgspec.structs.replace(answer, seconds=seconds, attempts=attempt)
             except ProviderError as error:
                 pause = self._pause(attempt, error.retry_after)
@@ -222,13 +206,13 @@ class Http:
             await world.sleep(pause)
             attempt += 1
 
-    async def _attempt(self, session: aiohttp.ClientSession, call: _Call) -> tuple[Response, float]:
+    async def _attempt(self, call: _Call) -> tuple[Response, float]:
         """One attempt, when its turn has come, and its seconds, which begin there."""
         throttle, clock = call.route.throttle, self._world.clock
         turn = await throttle.enter(len(call.payload))
         try:
             start = clock()
-            body = await self._post(session, call)
+            body = await self._post(call)
             seconds = clock() - start
             answer = call.route.wire.decode(body, call.request)
         except ProviderError as error:
@@ -247,17 +231,11 @@ class Http:
         longest = min(limits.longest_pause, limits.first_pause * 2.0 ** min(attempt - 1, 30))
         return (retry_after or 0.0) + longest * self._world.random()
 
-    async def _post(self, session: aiohttp.ClientSession, call: _Call) -> bytes:
+    async def _post(self, call: _Call) -> bytes:
         """The JSON that the server answers with; all else is a ProviderError."""
         try:
-            async with (
-                asyncio.timeout(self._limits.total),
-                session.post(
-                    call.url, data=call.payload, headers=call.headers, allow_redirects=False
-                ) as reply,
-            ):
-                self._reached.add(call.host)
-                body = call.hide(await self._read(reply))
+            own = {"Idempotency-Key": call.request.key}
+            reply = await call.lines.post(call.to, own, call.payload)
         except aiohttp.ClientSSLError as error:
             why = getattr(error, "certificate_error", error)
             raise ProviderError("connection", f"{call.host}: {one_line(str(why))}") from None
@@ -274,25 +252,14 @@ class Http:
                 "timeout", f"{call.host}: no answer in time", retryable=True
             ) from None
         except (aiohttp.ClientError, OSError) as error:
+            self._reached.add(call.host)
             why = one_line(str(error)) or type(error).__name__
             raise ProviderError(
                 "connection", f"{call.host}: the connection broke: {why}", retryable=True
             ) from None
+        self._reached.add(call.host)
+        body = call.hide(reply.body)
         if reply.status // 100 != 2:
             refused = Refused(call.host, reply.status, reply.headers, body, reply.reason)
             raise refusal(refused, keyed=call.secret is not None, now=self._world.now())
         return body if body.startswith(b"{") else _HEARTBEATS.sub(b"", body, count=1)
-
-    async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
-        """The body, up to the limit."""
-        if 0 <= (reply.content_length or -1) <= self._limits.body and _plain(reply):
-            return await reply.read()
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in reply.content.iter_chunked(1 << 16):
-            size += len(chunk)
-            if size > self._limits.body:
-                limit = self._limits.body >> 20
-                raise ProviderError("garbage", f"the reply is larger than {limit} MiB")
-            chunks.append(chunk)
-        return b"".join(chunks)
