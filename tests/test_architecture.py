@@ -32,7 +32,8 @@ cells comparisons sweeps families exhibits effort conduct estimates
 judged rulings flips controlled labelling strengths exhibits_judge judgements
 strokes curves dots figures figures_effort figures_judge
 phrases overview overview_judge findings findings_beside findings_judge cautions cautions_judge parts report
-session rehearsal publishing directory api
+marks reasons reasons_judge dossiers replies dossier_cpt dossier_judge trial_index
+session rehearsal recall explorer publishing directory api
 __init__ cli __main__
 """
 LAYERS = tuple(ORDER.split())

@@ -24,7 +24,7 @@ from misled.flags import flags
 from misled.records import Graded
 from misled.refusals import is_refusal
 
-__all__ = ["CONFUSED", "classify", "grade", "r_cpt"]
+__all__ = ["CONFUSED", "aligned", "classify", "grade", "r_cpt"]
 
 Kind: TypeAlias = tuple[str, str | None]  # outcome and reason
 
@@ -103,6 +103,22 @@ def classify(value: str, gold: str, tampered: str | None = None) -> Graded:
         counts = (sum(v[place] == w_t[place] for place in changed), len(wrong))
         kind = _kind(len(changed), *counts)
     return _scored(Graded(*kind, value, d_t), counts)
+
+
+def aligned(value: str, gold: str, tampered: str | None = None) -> list[tuple[str, str, str, str]]:
+    """Place by place the characters of w, w' and v, and what v did there; all are canonical.
+
+    same (nothing was changed there), kept (w in spite of w'), adopted (w'), or wrong.
+    Empty where the three have not one form.
+    """
+    w, v, w_t = _padded(gold, value, tampered or gold)
+    if _differing(w, v) is None or _differing(w, w_t) is None:
+        return []
+    found = []
+    for a, b, c in zip(w, w_t, v, strict=True):
+        did = "wrong" if c not in {a, b} else "same" if a == b else "kept" if c == a else "adopted"
+        found.append((a, b, c, did))
+    return found
 
 
 def r_cpt(d_t: int, n_adopted: int, *, confused: bool) -> float:

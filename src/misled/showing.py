@@ -20,7 +20,7 @@ from misled.judge_units import JudgeUnit
 from misled.labels import Label
 from misled.records import Message, NotApplicable, Record, Response
 
-__all__ = ["Item", "Showing", "parts", "showing"]
+__all__ = ["Item", "Showing", "intervened", "parts", "showing"]
 
 HIDDEN = ("answer", "again_answer", "self_hidden")  # conditions without the chain
 
@@ -86,7 +86,7 @@ def showing(
         return Showing(judge_prompts.own(prompts, question, said, criterion), len(chain))
     inserted = removed = None
     if point.condition == "controlled":
-        told = _intervened(unit, item, point, other)
+        told = intervened(unit, item, point, other)
         if isinstance(told, NotApplicable):
             return told
         chain, inserted, removed = told.text, told.inserted, told.removed
@@ -109,7 +109,7 @@ def _without(unit: JudgeUnit, item: Item, point: Point, answer: str) -> tuple[Me
     return messages
 
 
-def _intervened(
+def intervened(
     unit: JudgeUnit, item: Item, point: Point, other: str | NotApplicable | None
 ) -> Intervened | NotApplicable:
     """The chain under the point's intervention; its draws are the question's, so that k nest."""

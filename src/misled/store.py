@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import filelock
 import msgspec
@@ -29,7 +29,7 @@ import msgspec
 from misled.errors import StoreError
 from misled.records import Answer, Failure, Request, Response
 
-__all__ = ["SCHEMA", "Batch", "Counts", "Marks", "Store", "lock"]
+__all__ = ["SCHEMA", "Batch", "Counts", "Marks", "Store", "decoded", "lock"]
 
 SCHEMA = 2
 ROWS = 150  # of a statement: 999 values at most in old builds of SQLite
@@ -91,7 +91,7 @@ def _digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=16).digest()
 
 
-def _decoded(kind: str, body: str, digest: bytes) -> Answer | None:
+def decoded(kind: str, body: str, digest: bytes) -> Answer | None:
     """The answer that was committed, or None where the row is no longer that."""
     if _digest(body.encode()) != digest or kind not in _KINDS:
         return None
@@ -210,19 +210,21 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def select(self, query: str, *values: object) -> list[Any]:
+        """The rows that a query finds."""
+        with _told(self.path, "read"):
+            return self._db.execute(query, values).fetchall()
+
     def get(self, request: Request, *, damaged: bool = False) -> Answer | None:
         """The committed answer to `request`, or None; None for a damaged one where `damaged`."""
         return self.reply(request.key, damaged=damaged)
 
     def reply(self, key: str, *, damaged: bool = False) -> Answer | None:
         """The committed answer to the request with this key, likewise."""
-        with _told(self.path, "read"):
-            row = self._db.execute(
-                "SELECT kind, body, digest FROM answers WHERE key = ?", (key,)
-            ).fetchone()
-        if row is None:
+        rows = self.select("SELECT kind, body, digest FROM answers WHERE key = ?", key)
+        if not rows:
             return None
-        answer = _decoded(*row)
+        answer = decoded(*rows[0])
         if answer is None and not damaged:
             raise StoreError(
                 f"{self.path} holds an answer that is damaged: run `misled verify "
@@ -279,8 +281,7 @@ class Store:
 
     def finished(self) -> set[int]:
         """The units that needed no more when they were last looked at."""
-        with _told(self.path, "read"):
-            return {row[0] for row in self._db.execute("SELECT unit FROM finished")}
+        return {row[0] for row in self.select("SELECT unit FROM finished")}
 
     def forget_failures(self, keys: Sequence[str] | None = None) -> int:
         """Drop failures (all, or those of `keys`), so that they are asked again."""
@@ -294,8 +295,7 @@ class Store:
 
     def meta(self) -> dict[str, str]:
         """All of `meta`."""
-        with _told(self.path, "read"):
-            return dict(self._db.execute("SELECT key, value FROM meta ORDER BY key"))
+        return dict(self.select("SELECT key, value FROM meta ORDER BY key"))
 
     def set_meta(self, values: dict[str, str]) -> None:
         """Write `values` into `meta`, replacing what was there."""
@@ -321,8 +321,7 @@ class Store:
 
     def span(self) -> tuple[str | None, str | None]:
         """When the first and the last batch were committed, in UTC."""
-        with _told(self.path, "read"):
-            first, last = self._db.execute("SELECT min(at), max(at) FROM batches").fetchone()
+        [(first, last)] = self.select("SELECT min(at), max(at) FROM batches")
         return first, last
 
     def verify(self) -> list[str]:
@@ -339,7 +338,7 @@ class Store:
             for key, kind, body, digest in self._db.execute(
                 "SELECT a.key, a.kind, a.body, a.digest FROM answers a"
             ):
-                if _decoded(kind, body, digest) is None:
+                if decoded(kind, body, digest) is None:
                     damaged.append(f"answer {key}: its text has another hash")
             damaged += [
                 f"answer {row[0]}: its request is missing"
