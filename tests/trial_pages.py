@@ -1,0 +1,222 @@
+"""Pages of trials for tests and benches: an index and dossiers in the explorer's format.
+
+    page(Path("trials.html"), made(1000)) -> 1,000 drawn trials, their texts embedded
+
+Digits, outcomes and texts are drawn; they mean nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+
+__all__ = ["SIZE", "Trials", "dossier", "draw", "identity", "made", "page"]
+
+SIZE = 100  # trials of a shard
+HELD = {"channel": "user", "scope": "endings", "place": "random", "perturbation": "digits"}
+FACETS = {
+    "target": [f"planted/model-{i}" for i in range(5)],
+    "method": ["baseline", "uncertainty", "contradiction", "prefix"],
+    "d_t": [1, 2, 3, 4, 5, 6],
+    "outcome": ["adopted", "recovered", "partial", "confused", "unreadable", "truncated", "failed"],
+    "set": ["addition:15+13", "multiplication:8x7"],
+    "structure": ["intact", "delete_reflection", "insert"],
+    "arm": ["tampered", "clean", "again"],
+    "reason": [None, "digits", "form", "approximate"],
+    "flags": [None, "knew_better", "knew_better, loop", "loop", "mentions_tampering, perfunctory"],
+    "sample": [0],
+}
+DATA = Path(__file__).parents[1] / "src" / "misled" / "data"
+SCRIPTS = (DATA / "trial.js", DATA / "explorer.js")
+
+
+class Trials(NamedTuple):
+    """An index and the texts of its trials; `texts` gives those of a place."""
+
+    index: dict[str, Any]
+    texts: Callable[[int], dict[str, Any]]
+
+
+def packed(values: np.ndarray[Any, Any] | bytes) -> str:
+    """Bytes as the page holds them."""
+    raw = values if isinstance(values, bytes) else values.tobytes()
+    return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode()
+
+
+def identity(i: int) -> str:
+    """The name of the trial at a place."""
+    return hashlib.sha256(str(i).encode()).hexdigest()[:16]
+
+
+def draw(i: int) -> dict[str, Any]:
+    """One trial's digits, always the same at one place."""
+    draws = random.Random(i)  # noqa: S311 - no secret
+    gold = str(draws.randrange(10**14, 10**15))
+    d_t = FACETS["d_t"][i % 6]
+    tampered = list(gold)
+    for place in draws.sample(range(1, 15), d_t):
+        tampered[place] = str((int(gold[place]) + draws.randrange(1, 10)) % 10)
+    value = draws.choice(["".join(tampered), gold, gold[:-1] + "0", gold[:-1], None])
+    return {"gold": gold, "tampered": "".join(tampered), "value": value}
+
+
+def made(n: int, *, columns: Sequence[dict[str, Any]] = (), texts: str = "embedded") -> Trials:
+    """So many drawn trials; `columns` are further ones."""
+    draws = np.random.default_rng(1)
+    found: list[dict[str, Any]] = []
+    for name, values in FACETS.items():
+        codes = draws.integers(0, len(values), n)
+        if name == "d_t":
+            codes = np.arange(n) % 6
+        found.append(
+            {
+                "name": name,
+                "label": name.replace("_", " ").replace("d t", "D_T"),
+                "kind": "facet",
+                "values": values,
+                "list": name == "flags",
+                "codes": packed(codes.astype("<u2")),
+            }
+        )
+    for name, value in HELD.items():
+        codes = np.zeros(n, "<u2")
+        found.append(
+            {"name": name, "label": name, "kind": "facet", "values": [value]}
+            | {"codes": packed(codes)}
+        )
+    digits = [draw(i) for i in range(n)]
+    for name in ("gold", "tampered", "value"):
+        found.append(_texts(name, [each[name] for each in digits]))
+    found.append(_texts("problem", [f"addition-{i // 72}" for i in range(n)]))
+    for name, scale in (("r_cpt", 1), ("relative_error", 1e-6), ("completion_tokens", 5000)):
+        data = (draws.random(n) * scale).astype("<f4")
+        data = np.round(data) if scale > 1 else data
+        data[::17] = np.nan
+        label = name.replace("_", " ")
+        found.append(
+            {"name": name, "label": label, "kind": "number", "data": packed(data.astype("<f4"))}
+        )
+    ids = b"".join(bytes.fromhex(identity(i)) for i in range(n))
+    where = {
+        "embedded": {"mode": "embedded", "shards": -(-n // SIZE), "size": SIZE},
+        "served": {"mode": "served"},
+        "none": {"mode": "none", "why": "The texts are too large for this file: misled view DIR."},
+    }[texts]
+    index = {"study": "cpt", "n": n, "columns": [*found, *columns], "ids": packed(ids)}
+    return Trials(index | {"texts": where}, dossier)
+
+
+def _texts(name: str, values: Sequence[str | None]) -> dict[str, Any]:
+    known = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    kind = "<u4" if len(known) > 65536 else "<u2"
+    codes = packed(np.array([known[value] for value in values], kind))
+    return {"name": name, "label": name, "kind": "text", "values": list(known), "codes": codes}
+
+
+def pieces(gold: str, tampered: str, style: str = "") -> list[list[str]]:
+    """The tampered number with its changed digits apart, as a chain states it."""
+    found: list[list[str]] = []
+    for g, t in zip(gold, tampered, strict=True):
+        if g == t and found and len(found[-1]) == 2:
+            found[-1][0] += t
+        elif g == t:
+            found.append([t, style])
+        elif found and len(found[-1]) == 3:
+            found[-1][0] += t
+            found[-1][2] += g
+        else:
+            found.append([t, f"{style} tampered".strip(), g])
+    return found
+
+
+def dossier(i: int) -> dict[str, Any]:
+    """The texts of the trial at a place."""
+    digits = draw(i)
+    gold, tampered, value = digits["gold"], digits["tampered"], digits["value"]
+    chain = [
+        [
+            "First I set up the sum of the two numbers and write them one above the other.\n",
+            "other",
+        ],
+        ["Adding the units gives 13, so I write 3 and carry 1. " * 4, "calculation"],
+        ["Together this is ", "calculation"],
+        *pieces(gold, tampered, "calculation"),
+        [".\n\n", "calculation"],
+        [
+            "Wait, did I carry the one in the fourth place? Let me think about it again. ",
+            "reflection",
+        ],
+        ["Let me check with the numbers the other way round: the result is again ", "verification"],
+        *pieces(gold, tampered, "verification"),
+        [", which agrees.\n\n", "verification"],
+        ["So the answer is ", "conclusion"],
+        *pieces(gold, tampered, "conclusion"),
+        [".", "conclusion"],
+    ]
+    question = "What is 711,025,910,075,981 plus 3,300,410,998,123? Give the result as digits."
+    sent = [
+        [question + "\n\nBelow is your previous thought.\n\n", ""],
+        *[[p[0], "", *p[2:]] for p in chain],
+    ]
+    reply = [["The sum is ", ""], [value or "not known", "value"], [".", ""]]
+    if value == tampered:
+        reply = [["The sum is ", ""], [value, "value adopted"], [".", ""]]
+    return {
+        "id": identity(i),
+        "title": f"addition-{i // 72}, planted/model-{i % 5}, D_T {FACETS['d_t'][i % 6]}",
+        "facts": [
+            ["outcome", "adopted"],
+            ["method", "contradiction"],
+            ["r CPT", "1"],
+            ["seconds", "12.4"],
+        ],
+        "why": f"The value {value} was read from the last line of the answer; it is compared with {gold}.",
+        "sections": [
+            {"title": "The answer, digit by digit", "digits": digits},
+            {"title": "Question", "pieces": [[question, ""]]},
+            {"title": "The chain as sent", "note": "Two endings were changed.", "pieces": chain},
+            {
+                "title": "Messages sent",
+                "fold": True,
+                "messages": [{"role": "user", "pieces": sent}],
+            },
+            {"title": "Reply: reasoning", "pieces": [["I look at the sum again. " * 30, ""]]},
+            {"title": "Reply: answer", "pieces": reply},
+        ],
+        "beside": [{"title": "Its clean control", "id": identity(i ^ 1), "note": "recovered"}],
+    }
+
+
+def page(path: Path, trials: Trials, *, shards: bool = True) -> Path:
+    """A page of its own with these trials, as a file that opens from disk."""
+    n = trials.index["n"]
+    blocks = []
+    if shards and trials.index["texts"]["mode"] == "embedded":
+        for start in range(0, n, SIZE):
+            texts = [trials.texts(i) for i in range(start, min(start + SIZE, n))]
+            blocks.append(packed(json.dumps(texts).encode()))
+    script = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(DATA), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    text = environment.get_template("view.html.jinja").render(
+        title="Trials of a drawn run",
+        csp="default-src 'none'; img-src data:; style-src 'unsafe-inline'; connect-src 'self'; "
+        f"script-src 'sha256-{digest}'; require-trusted-types-for 'script'",
+        n=n,
+        index=json.dumps(trials.index).replace("<", "\\u003c"),
+        shards=blocks,
+        script=script,
+    )
+    path.write_text(text, encoding="utf-8")
+    return path
