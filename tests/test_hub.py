@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -153,8 +154,8 @@ def test_rows_that_state_no_problem_are_rejects() -> None:
         ("gsm9k", "unknown set 'gsm9k'; did you mean 'gsm8k'.*hf:ORG/NAME"),
         ("", "write hf:NAME or hf:ORG/NAME"),
         ("a/b@test@train", "write hf:NAME or hf:ORG/NAME"),
-        ("gsm8k", "hf:gsm8k: .*Hub.*file:PATH"),
-        ("some/set", "hf:some/set: .*Hub.*file:PATH"),
+        ("gsm8k", "hf:gsm8k: the hub cannot be reached.*HF_ENDPOINT.*file:PATH"),
+        ("some/set", "hf:some/set: the hub cannot be reached.*HF_ENDPOINT.*file:PATH"),
         ("./none", "./none is no directory"),
         ("./two", "hf:./two: .*config.*first.*second"),
         ("./two:third", "hf:./two:third: .*third.*first"),
@@ -173,6 +174,18 @@ def test_a_set_that_cannot_be_read_says_why_in_one_line(name: str, message: str)
     with pytest.raises(UserError, match=message) as error:
         problems.load(f"hf:{name}", None, 0)
     assert "\n" not in str(error.value)
+
+
+def test_a_set_is_read_without_a_word_of_its_libraries(capfd: pytest.CaptureFixture[str]) -> None:
+    repository("./loud", "default", {"test": GSM8K * 500})
+    logs = [logging.getLogger(name) for name in ("datasets", "huggingface_hub")]
+    before = [log.level for log in logs]
+    problems.load("hf:./loud", None, 0)
+    with pytest.raises(UserError, match="cannot be reached"):
+        problems.load("hf:gsm8k", 1, 0)
+    assert capfd.readouterr() == ("", "")
+    assert not datasets.are_progress_bars_disabled()
+    assert [log.level for log in logs] == before
 
 
 def test_without_the_package_the_error_says_how_to_install_it(

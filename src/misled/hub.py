@@ -13,8 +13,11 @@ question a problem.
 
 from __future__ import annotations
 
+import logging
 import re
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -156,14 +159,20 @@ def _load(name: str, source: Source) -> Any:
         here = "is no directory" if local else f"also lies here: write hf:./{name} to read that"
         raise UserError(f"hf:{name}: {source.repository} {here}")
     try:
-        found = datasets.load_dataset(
-            str(path) if local else source.repository,
-            source.config,
-            split=source.split,
-            revision=source.revision,
-        )
+        with _quiet(datasets):
+            found = datasets.load_dataset(
+                str(path) if local else source.repository,
+                source.config,
+                split=source.split,
+                revision=source.revision,
+            )
+    except ConnectionError:
+        raise UserError(
+            f"hf:{name}: the hub cannot be reached and no copy is kept here; try again with a "
+            "network, name a mirror in HF_ENDPOINT, or give a file of the questions as file:PATH"
+        ) from None
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        # All that `datasets` and the hub's client raise: no network, no such set, config or split.
+        # All else that `datasets` and the hub's client raise: no such set, config or split.
         said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise UserError(f"hf:{name}: {said[:300]}; a file is read with file:PATH") from None
     if source.split is not None:
@@ -172,3 +181,25 @@ def _load(name: str, source: Source) -> Any:
     if split is None:
         raise UserError(f"hf:{name}: name a split, @ and one of {', '.join(found)}")
     return found[split]
+
+
+@contextmanager
+def _quiet(datasets: Any) -> Iterator[None]:
+    """Without the bars, the log and the warnings of `datasets` and of the hub's client."""
+    import huggingface_hub.utils as client  # noqa: PLC0415 - comes with `datasets`
+
+    shown = [part for part in (datasets, client) if not part.are_progress_bars_disabled()]
+    logs = [logging.getLogger(name) for name in ("datasets", "huggingface_hub")]
+    levels = [log.level for log in logs]
+    for part in shown:
+        part.disable_progress_bars()
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        for part in shown:
+            part.enable_progress_bars()
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
