@@ -27,7 +27,7 @@ from misled.sentences import sentences
 from misled.structures import STRUCTURES, Structure, combine, without_answer
 
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
-DELETIONS = ("delete_reflection", "delete_verification", "delete_random")
+DELETIONS = ("delete_reflection", "delete_verification", "delete_random", "delete_random_v")
 INSERTIONS = ("insert", "insert_neutral")
 CHAIN = (
     "We add 4,120 and 3,305. 4,120 + 3,000 = 7,120. 7,120 + 305 = 7,425.\n\n"
@@ -223,6 +223,12 @@ def test_a_deletion_leaves_the_text_as_if_it_had_been_written_so(
         ("insert", "1 + 1 = 2. Hmm, no.", "structure: no verification follows a reflection"),
         ("delete_reflection", "Hmm, no. Wait.", "structure: it would leave nothing of the chain"),
         ("delete_random", CHAIN, "structure: too little calculation to match the reflection"),
+        ("delete_random_v", "1 + 1 = 2. Hmm.", "structure: the chain has no verification"),
+        (
+            "delete_random_v",
+            f"1 + 1 = 2.{CHAIN[-62:]}",
+            "structure: too little calculation to match the verification",
+        ),
     ],
 )
 def test_what_is_missing_is_named(name: str, text: str, expected: str) -> None:
@@ -317,18 +323,19 @@ def test_an_insertion_is_as_long_as_a_reflection_to_within_a_sentence(
     assert abs(len(found[0].after) - len(doubt)) <= 60
 
 
-@given(st.integers(1, 12), st.integers(0, 50))
-def test_the_control_deletes_calculation_without_the_result_as_long_as_the_reflection(
-    n: int, seed: int
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 50))
+def test_a_control_deletes_calculation_without_the_result_as_long_as_what_it_controls(
+    doubts: int, checks: int, seed: int
 ) -> None:
+    doubt, check = "Hmm, maybe not so. " * doubts, "Let me verify: 300 - 9 = 291. " * checks
     sums = " ".join(f"{i} + {i + 7} = {2 * i + 7}." for i in range(200, 260))
-    chain = Chain(f"{sums} 500 + 9 = 509. {'Hmm, maybe not so. ' * n}So the answer is 509.", "")
-    found = STRUCTURES["delete_random"](chain, Draws(seed))
-    assert not isinstance(found, NotApplicable)
-    gone = "".join(edit.before for edit in found)
-    assert "509" not in gone
-    assert "Hmm" not in gone
-    assert abs(len(gone) - len("Hmm, maybe not so. ") * n) <= 12
+    chain = Chain(f"{sums} 500 + 9 = 509. {doubt}{check}So the answer is 509.", "")
+    for name, matched in (("delete_random", doubt), ("delete_random_v", check)):
+        found = STRUCTURES[name](chain, Draws(seed))
+        assert not isinstance(found, NotApplicable)
+        gone = "".join(edit.before for edit in found)
+        assert not any(word in gone for word in ("509", "Hmm", "verify"))
+        assert abs(len(gone) - len(matched)) <= 12
 
 
 def test_the_control_depends_on_the_draws() -> None:
@@ -369,7 +376,7 @@ def test_no_invariant_breaks_on_real_chains() -> None:
             both = combine(chain, found, tampering) if isinstance(tampering, Edited) else None
             if isinstance(both, Edited) and isinstance(tampering, Edited):
                 check_combined(chain, found, tampering, both)
-                assert name != "delete_random" or both.deleted == 0
+                assert not name.startswith("delete_random") or both.deleted == 0
     total = len(real_chains())
     assert total > 50
     assert applicable["delete_reflection"] >= 0.8 * total
@@ -418,4 +425,4 @@ def test_hostile_text_takes_linear_time(unit: str, name: str) -> None:
 
 def test_a_structure_is_a_function_of_chain_and_draws() -> None:
     structures: list[Structure] = list(STRUCTURES.values())
-    assert len(structures) == 6
+    assert len(structures) == 7

@@ -23,8 +23,9 @@ from misled.strokes import GREY, SIZES, STRIP, Stroke, empty, extent, legend, st
 
 __all__ = ["dots"]
 
-_STRUCTURES = ("intact", "delete_reflection", "delete_verification", "insert", "delete_random")
-_KNOWN = {"method": METHODS, "structure": (*_STRUCTURES, "insert_neutral")}
+_STRUCTURES = ("intact", "delete_reflection", "delete_verification", "insert")
+_CONTROLS = ("delete_random", "delete_random_v", "insert_neutral")
+_KNOWN = {"method": METHODS, "structure": (*_STRUCTURES, *_CONTROLS)}
 _STEP = 0.115  # inches between the dots of one model
 _GAP = 0.2  # inches between models
 

@@ -34,7 +34,8 @@ _EDITED = {
     "delete_reflection": "Without the chain's reflection",
     "delete_verification": "Without the chain's verification",
     "insert": "With extraneous reasoning put in",
-    "delete_random": "Without as much calculation (control)",
+    "delete_random": "Without as much calculation as there was reflection (control)",
+    "delete_random_v": "Without as much calculation as there was verification (control)",
     "insert_neutral": "With as much filler put in (control)",
 }
 _CONTRASTED = {

@@ -12,8 +12,9 @@ with a colon) goes, too. What is put in is English, and stands before the first
 verification that follows a reflection.
 
 The controls: `delete_random` takes away calculation that does not hold the
-result, of the length that `delete_reflection` takes away; `insert_neutral` puts
-in a text on the task, of the length and in the place of what `insert` puts in.
+result, of the length that `delete_reflection` takes away, and `delete_random_v`
+of the length that `delete_verification` does; `insert_neutral` puts in a text on
+the task, of the length and in the place of what `insert` puts in.
 
 Knows neither the question nor whether a step is right.
 """
@@ -138,13 +139,13 @@ def _delete(role: Role, chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApp
     return without(chain.reasoning, chosen)
 
 
-def _delete_random(chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApplicable:
-    """The deletion of as much calculation as there is reflection, drawn among what is loose."""
-    reflection = _delete("reflection", chain, draws)
-    if isinstance(reflection, NotApplicable):
-        return reflection
+def _delete_random(role: Role, chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApplicable:
+    """The deletion of as much calculation as there is of `role`, drawn among what is loose."""
+    matched = _delete(role, chain, draws)
+    if isinstance(matched, NotApplicable):
+        return matched
     text = chain.reasoning
-    length = sum(len(edit.before) for edit in reflection)
+    length = sum(len(edit.before) for edit in matched)
     cut = _sentences(text)
     chosen: set[int] = set()
     taken = 0
@@ -156,7 +157,7 @@ def _delete_random(chain: Chain, draws: Draws) -> tuple[Edit, ...] | NotApplicab
             chosen.add(i)
             taken += size
     if taken < (1 - _ABOUT) * length:
-        return NotApplicable("structure: too little calculation to match the reflection")
+        return NotApplicable(f"structure: too little calculation to match the {role}")
     return without(text, chosen)
 
 
@@ -292,7 +293,8 @@ STRUCTURES: dict[str, Structure] = {
     "delete_reflection": partial(_delete, "reflection"),
     "delete_verification": partial(_delete, "verification"),
     "insert": partial(_insert, on_angles),
-    "delete_random": _delete_random,
+    "delete_random": partial(_delete_random, "reflection"),
+    "delete_random_v": partial(_delete_random, "verification"),
     "insert_neutral": partial(_insert, on_the_task),
 }
 

@@ -55,7 +55,7 @@ def cpt(
         str,
         typer.Option(
             help="intact, delete_reflection, delete_verification, insert, and the controls "
-            "delete_random, insert_neutral."
+            "delete_random, delete_random_v, insert_neutral."
         ),
     ] = "intact",
     channels: Annotated[
