@@ -36,7 +36,7 @@ FACETS = {
     "sample": [0],
 }
 DATA = Path(__file__).parents[1] / "src" / "misled" / "data"
-SCRIPTS = (DATA / "trial.js", DATA / "explorer.js")
+SCRIPTS = tuple(DATA / name for name in ("trial.js", "trials.js", "explorer.js"))
 
 
 class Trials(NamedTuple):

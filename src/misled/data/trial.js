@@ -10,11 +10,14 @@
  */
 const trial = (() => {
   const PORTION = 40000; // characters of a text that are laid out at once
+  const SHORT = 24; // a change that can stand above the line
+  const FIRST = 8; // facts that are shown without asking
   const ROLES = ["calculation", "reflection", "verification", "conclusion", "other"];
   const MARKS = {
-    tampered: "tampered digit, the true one above it",
+    tampered: "changed, with what stood there before",
+    inserted: "text that was put in",
     adopted: "tampered digit that the reply repeats",
-    value: "value that was read as the answer",
+    value: "what was read as the answer",
   };
   // What the answer did at a place.
   const VERDICTS = {
@@ -63,9 +66,10 @@ const trial = (() => {
 
   /** An element that holds a text of unknown origin. */
   const tell = (tag, text, properties = {}) => make(tag, properties, ...shown(said(text)));
-  const button = (text, click, more = {}) => tell("button", text, { type: "button", click, ...more });
+  const button = (text, click, more = {}) =>
+    make("button", { type: "button", click, ...more }, ...shown(text));
   const unseen = (text) => make("span", { class: "unseen" }, text);
-  const said = (value) => (value === null || value === undefined || value === "" ? "none" : String(value));
+  const said = (value) => (value === null || value === undefined || value === "" ? "\u2013" : String(value));
   const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
   function definitions(pairs) {
@@ -78,33 +82,34 @@ const trial = (() => {
   const roleOf = (style) => (style || "").split(" ").find((word) => ROLES.includes(word));
   const marksOf = (style) => (style || "").split(" ").filter((word) => Object.hasOwn(MARKS, word));
 
+  /** Nodes of a piece; over changed digits stands what they were, behind a changed sentence. */
   function marked(text, style, before) {
     const marks = marksOf(style);
     if (!marks.length) return shown(text);
     const mark = tell("mark", text, { class: marks.join(" "), title: marks.map((m) => MARKS[m]).join("; ") });
     if (before === null || before === undefined) return [mark, unseen(` (${marks.join(", ")}) `)];
-    mark.title = `tampered: was ${visible(before)}`;
-    const above = make("rt", {}, unseen(" (tampered, was "), ...shown(before), unseen(") "));
-    return [make("ruby", {}, mark, above)];
+    mark.title = `${marks.join(", ")}: was ${visible(before)}`;
+    const was = [unseen(` (${marks.join(", ")}, was `), ...shown(before), unseen(") ")];
+    if (before.length <= SHORT) return [make("ruby", {}, mark, make("rt", {}, ...was))];
+    return [mark, " ", make("del", {}, ...was)];
   }
 
-  /** A function that gives the element for the next piece: the box, or a block a step. */
-  function stepper(box, pieces) {
-    if (!pieces.some(([, style]) => roleOf(style))) return () => box;
+  /** A function that gives the element for the next piece: a block a step, without a name where no role is. */
+  function stepper(box) {
     let [role, step] = [null, null];
-    return (style) => {
-      const own = roleOf(style) || role || "other";
-      if (own === role) return step;
+    return (text, style) => {
+      const own = roleOf(style) || "";
+      if (step && (own === role || (!own && !text.trim()))) return step;
       [role, step] = [own, make("div", { class: "said" })];
-      box.append(make("div", { class: `step ${own}` }, make("div", { class: "role" }, own), step));
+      box.append(make("div", { class: `step ${own || "plain"}` }, make("div", { class: "role" }, own), step));
       return step;
     };
   }
 
   /** A box with the pieces' text, of which a portion is laid out, then more on request. */
-  function textBox(pieces) {
+  function textBox(pieces, plain = false) {
     const box = make("div", { class: "text" });
-    const place = stepper(box, pieces);
+    const place = plain || !pieces.some(([, style]) => roleOf(style)) ? () => box : stepper(box);
     let left = pieces.reduce((sum, [text]) => sum + text.length, 0);
     let [at, offset] = [0, 0];
     const more = () => {
@@ -112,7 +117,7 @@ const trial = (() => {
         const [text, style, before] = pieces[at];
         let end = Math.min(text.length, offset + room);
         if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1])) end++; // a pair stays one
-        place(style).append(...marked(text.slice(offset, end), style, before));
+        place(text, style).append(...marked(text.slice(offset, end), style, before));
         room -= end - offset + 20; // nodes cost, too
         left -= end - offset;
         [at, offset] = end === text.length ? [at + 1, 0] : [at, end];
@@ -127,82 +132,60 @@ const trial = (() => {
 
   // ------------------------------------------------------------------------------------ digits
 
-  /** Sign, whole and fraction of plain digits; null where the text is no such number. */
-  function placesOf(text) {
-    const found = /^([-+\u2212]?)(\d{1,400})(?:\.(\d{1,400}))?$/.exec(said(text).trim());
-    return found && { sign: found[1].replace("+", ""), whole: found[2], fraction: found[3] || "" };
-  }
-
-  function verdict(gold, tampered, value) {
-    if (gold === tampered) return gold === value ? "" : "wrong";
-    return value === tampered ? "adopted" : value === gold ? "kept" : "wrong";
-  }
-
-  /** The three values aligned by place, and what the answer did at each place. */
-  function digits({ gold, tampered, value }) {
-    const lines = [
-      ["true", gold],
-      ["tampered", tampered],
-      ["answer", value],
+  /** The three values without a verdict, aligned at the units. */
+  function aligned(values) {
+    const parts = values.map((text) => said(text).split("."));
+    const [whole, fraction] = [0, 1].map((at) => Math.max(...parts.map((part) => (part[at] ?? "").length)));
+    const spread = (text, i) => [
+      ...parts[i][0].padStart(whole),
+      ...text.slice(parts[i][0].length).padEnd(fraction + 1),
     ];
-    const numbers = lines.map(([, text]) => placesOf(text));
-    if (numbers.includes(null)) {
-      const why =
-        said(value) === "none" ? "No value was read from the answer." : "These are not three plain numbers.";
-      return [make("p", { class: "note" }, `${why} Digits are not compared.`), definitions(lines)];
+    const lines = values.map((text, i) => spread(said(text), i));
+    return lines[0].map((_, at) => [...lines.map((line) => line[at]), ""]);
+  }
+
+  /** The values place by place, and what the answer did at each place where that can be said. */
+  function digits({ gold, tampered, value, rows }) {
+    const given = [gold, tampered, value];
+    if (given.some((text) => said(text).length > 400)) {
+      return [definitions(["true", "tampered", "answer"].map((name, i) => [name, given[i]]))];
     }
-    const whole = Math.max(...numbers.map((each) => each.whole.length));
-    const fraction = Math.max(...numbers.map((each) => each.fraction.length));
-    const alike = numbers.every((each) => each.sign === numbers[0].sign && each.whole.length === whole);
-    const spread = (each) => {
-      const right = each.fraction.padEnd(fraction, alike ? "0" : " ");
-      return [...each.whole.padStart(whole), ...(fraction ? `.${right}` : "")];
-    };
-    const rows = numbers.map(spread);
-    const verdicts = rows[0].map((sign, i) =>
-      alike && sign !== "." ? verdict(sign, rows[1][i], rows[2][i]) : "",
-    );
-    const table = digitTable(numbers, rows, verdicts, whole);
-    return [
+    const places = rows || aligned(given);
+    const table = make("table", {}, digitLines(places, tampered, Boolean(rows)));
+    const box = make(
+      "div",
+      { class: "digits", role: "region", tabindex: 0, "aria-label": "Digits by place" },
       table,
-      make(
-        "p",
-        { class: "note" },
-        alike
-          ? counted(verdicts)
-          : "Sign or length differ: the digits are aligned at the units, and none counts as adopted.",
-      ),
-    ];
+    );
+    return rows ? [box, make("p", { class: "note" }, counted(places))] : [box];
   }
 
-  function digitTable(numbers, rows, verdicts, whole) {
-    const gap = (i) => (i > 0 && i < whole && (whole - i) % 3 === 0 ? "gap" : "");
-    const line = (name, row) => {
-      const cells = rows[row].map((sign, i) => {
-        const mark = [null, rows[0][i] === sign ? "" : "tampered", verdicts[i]][row];
-        return make("td", { class: gap(i) }, mark ? make("mark", { class: mark }, sign) : sign);
+  function digitLines(places, tampered, compared) {
+    const point = places.findIndex(([sign]) => sign === ".");
+    const units = point < 0 ? places.length : point;
+    const gap = (at) => (at > 0 && at < units && (units - at) % 3 === 0 ? "gap" : null);
+    const changed = ([gold, other]) => (compared && tampered && gold !== other ? "tampered" : "");
+    const line = (name, row, markOf) => {
+      const cells = places.map((place, at) => {
+        const mark = markOf(place);
+        return make("td", { class: gap(at) }, mark ? make("mark", { class: mark }, place[row]) : place[row]);
       });
-      return make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, numbers[row].sign), ...cells);
+      return make("tr", {}, make("th", { scope: "row" }, name), ...cells);
     };
-    const signs = verdicts.map((each, i) => {
-      const [sign, words] = VERDICTS[each] || ["", "as in the true result"];
-      return make("td", { class: gap(i) }, make("span", { "aria-hidden": "true" }, sign), unseen(words));
+    const did = places.map(([, , , name], at) => {
+      const [sign, words] = VERDICTS[name] || ["", "as in the true result"];
+      return make("td", { class: gap(at) }, make("span", { "aria-hidden": "true" }, sign), unseen(words));
     });
-    const foot = make("tr", {}, make("th", { scope: "row" }, "compared"), make("td"), ...signs);
-    const body = make("tbody", {}, ...["true", "tampered", "answer"].map(line), foot);
-    const box = make("div", {
-      class: "digits",
-      role: "region",
-      tabindex: 0,
-      "aria-label": "Digits by place",
-    });
-    box.append(make("table", {}, body));
-    return box;
+    const lines = [line("true", 0, () => "")];
+    if (tampered) lines.push(line("tampered", 1, changed));
+    lines.push(line("answer", 2, ([, , , name]) => (name === "same" ? "" : name)));
+    if (compared) lines.push(make("tr", {}, make("th", { scope: "row" }, "compared"), ...did));
+    return make("tbody", {}, ...lines);
   }
 
-  function counted(verdicts) {
+  function counted(places) {
     const words = Object.entries(VERDICTS).flatMap(([name, [sign, meaning]]) => {
-      const n = verdicts.filter((each) => each === name).length;
+      const n = places.filter(([, , , did]) => did === name).length;
       return n ? [`${sign} ${meaning}: ${plural(n, "place")}`] : [];
     });
     return words.join("; ") || "All digits are those of the true result.";
@@ -210,24 +193,26 @@ const trial = (() => {
 
   // ---------------------------------------------------------------------------------- sections
 
+  /** What a section holds: a comparison of digits, messages, else a text, which may be empty. */
+  function contents({ note, digits: compared, messages = [], pieces = [], text }) {
+    const found = note ? [tell("p", note, { class: "note" })] : [];
+    if (compared) found.push(...digits(compared));
+    for (const message of messages) {
+      const role = [message.role, message.note].filter(Boolean).join(", ");
+      found.push(tell("p", role, { class: "role" }), textBox(message.pieces || [], true));
+    }
+    const own = text ? [[text, ""]] : pieces;
+    if (own.length) found.push(textBox(own));
+    else if (!compared && !messages.length) found.push(make("p", { class: "note" }, "Nothing."));
+    return found;
+  }
+
   /** A section of a trial; what is folded is laid out when it is opened. */
   function section(part) {
-    const box = make("div", { class: "content" });
-    const fill = () => {
-      if (part.note) box.append(tell("p", part.note, { class: "note" }));
-      if (part.digits) box.append(...digits(part.digits));
-      for (const message of part.messages || []) {
-        box.append(tell("p", message.role, { class: "role" }), textBox(message.pieces));
-      }
-      if (part.pieces || part.text) box.append(textBox(part.pieces || [[part.text]]));
-    };
     const title = tell("h4", part.title);
-    if (!part.fold) {
-      fill();
-      return make("section", { "data-title": part.title }, title, box);
-    }
-    const element = make("details", { "data-title": part.title }, make("summary", {}, title), box);
-    element.addEventListener("toggle", fill, { once: true });
+    if (!part.fold) return make("section", { "data-title": part.title }, title, ...contents(part));
+    const element = make("details", { "data-title": part.title }, make("summary", {}, title));
+    element.addEventListener("toggle", () => element.append(...contents(part)), { once: true });
     return element;
   }
 
@@ -250,22 +235,30 @@ const trial = (() => {
     return make("section", { class: "side" }, make("h4", {}, title), definitions(each.facts || []), ...parts);
   }
 
+  function factList(facts) {
+    if (facts.length <= FIRST + 2) return definitions(facts);
+    const rest = make("details", {}, make("summary", {}, `${facts.length - FIRST} more facts`));
+    rest.append(definitions(facts.slice(FIRST)));
+    return make("div", { class: "facts" }, definitions(facts.slice(0, FIRST)), rest);
+  }
+
   /** All of a trial but its title; `link(id)` gives the properties of a link to another one. */
   function nodes({ why, facts = [], sides = [], sections = [], beside = [] }, link) {
+    const [first, others] = [sections.filter((part) => part.digits), sections.filter((part) => !part.digits)];
     const marks = legend([...sides.flatMap((each) => each.sections || []), ...sections]);
-    const others = beside.map(({ id, title, note }) =>
-      make("li", {}, tell("a", title, link(id)), note ? `: ${visible(note)}` : ""),
-    );
+    const links = beside.map(({ id, title, note }) => {
+      return make("li", {}, tell("a", title, link(id)), ...shown(note ? `: ${note}` : ""));
+    });
     const found = [];
     if (why) found.push(tell("p", why, { class: "why" }));
-    found.push(definitions(facts));
-    if (marks.length) found.push(make("p", { class: "legend note" }, ...marks));
+    if (facts.length) found.push(factList(facts));
+    found.push(...first.map(section));
     if (sides.length) found.push(make("div", { class: "sides" }, ...sides.map((each) => side(each, link))));
-    found.push(...sections.map(section));
-    if (others.length)
-      found.push(make("section", {}, make("h4", {}, "Beside it"), make("ul", {}, ...others)));
+    if (marks.length) found.push(make("p", { class: "legend note" }, ...marks));
+    found.push(...others.map(section));
+    if (links.length) found.push(make("section", {}, make("h4", {}, "Beside it"), make("ul", {}, ...links)));
     return found;
   }
 
-  return { button, definitions, make, nodes, plural, said, shown, tell, visible };
+  return { button, definitions, make, nodes, plural, shown, tell, visible };
 })();
