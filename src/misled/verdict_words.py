@@ -16,9 +16,17 @@ __all__ = [
     "ABOUT_ANSWER",
     "ABOUT_PART",
     "ACCORDING",
+    "ADDRESSED",
     "ADVERBS",
     "ANSWER_AFTER",
     "CERTAINLY",
+    "CHINESE",
+    "CHINESE_AFTER",
+    "CHINESE_HALF",
+    "CHINESE_HEDGE",
+    "CHINESE_NOT",
+    "CHINESE_PART",
+    "CHINESE_STOP",
     "CONDITION",
     "CONDITION_BEFORE",
     "COPULA",
@@ -32,6 +40,7 @@ __all__ = [
     "NEGATED",
     "NEGATED_BELIEF",
     "NEGATION",
+    "NEVER",
     "NOTHING",
     "NOT_IN_PHRASE",
     "ORDERS",
@@ -140,7 +149,9 @@ CERTAINLY = re.compile(
     r"|even if|as if|can't be|cannot be)\b"
 )
 HEDGES = re.compile(
-    r"\b(?:if|whether|unless|assuming|suppose|supposing|(?<!\bi )(?<!\byou )provided|might|may"
+    r"(?:\A|[,;:(—-])\s*(?:and |but |only )?provided\b"
+    r"(?! (?:by|in|here|above|below|as|for|to|with|without)\b)"
+    r"|\bprovided that\b|\b(?:if|whether|unless|assuming|suppose|supposing|might|may"
     r"|could|would be|should be"
     r"|would have been|unable|unsure|uncertain|unclear|unknown|doubt\w*|possibly|perhaps|maybe"
     r"|probably|(?:un)?likely|(?:hard|difficult|impossible|possible) to"
@@ -169,6 +180,8 @@ REPORTS = re.compile(
     r"(?! (?:i|we)\b)"
 )
 ACCORDING = re.compile(r"\baccording to (?!my|our)")
+# `You're right` is said of whoever asks: it decides only where nothing is said of the answer.
+ADDRESSED = re.compile(r"\byou(?:'re| are| were)\s+(?:\w+\s+){0,2}\Z")
 OWN = re.compile(r"\b(?:i|i'd|i'll|i'm|we|my)\b(?! (?:was|am|were|have been) (?:asked|told))")
 ORDERS = re.compile(
     r"\b(?:should|must|asked to|told to) (?:answer|reply|say|respond)\b"
@@ -247,7 +260,10 @@ LABEL_OF_PART = re.compile(
     r"|task|example)\b)[^:\n]{0,24}:\s*\Z"
 )
 CONDITION = re.compile(r"\s+(?:if|unless|assuming|provided|only if|under the assumption)\b")
-CONDITION_BEFORE = re.compile(r"\s*(?:and )?(?:if|assuming|unless|suppose|supposing|provided)\b")
+CONDITION_BEFORE = re.compile(
+    r"\s*(?:and )?(?:if|assuming|unless|suppose|supposing|provided(?! (?:answer|response|solution"
+    r"|result|value)))\b"
+)
 TRAILING_ADVERBS = re.compile(rf"(?<![\w'-]){ADVERBS}{{1,4}}\Z")
 # Before `is the right answer`: nothing, or what is shown.
 HEAD_OF_PHRASE = re.compile(
@@ -256,6 +272,19 @@ HEAD_OF_PHRASE = re.compile(
     r"|result|solution|student|model|one|statement|claim)|c'|das|dies|esta|esa))(?:\s+(?:does|did"
     r"|do))?\s*\Z"
 )
+CHINESE = (
+    r"(?P<zh_no>不太?正确|并?不对|不准确|有误|错误|是错|错了|答错|(?<![^\s:：,，。])错(?=[\s。！!.,，]|\Z))"
+    r"|(?P<zh_yes>没有?错误?|无误|正确|准确|是对|对的|答对|(?<![^\s:：,，。])对(?=[\s。！!.,，]|\Z))"
+)
+NEVER = r"(?P<zh_no>(?!))(?P<zh_yes>(?!))"
+CHINESE_AFTER = re.compile(r"的?(?:答案|值|结果|选项|做法|说法|方法|是)")
+CHINESE_PART = re.compile(
+    r"(?:步|推理|计算|过程|方法|公式|前提|部分|思路|如果|假如|若|是否|用户|题目)[^，。\n]{0,12}\Z"
+)
+CHINESE_HEDGE = re.compile(r"不确定|无法|不能说|可能|也许|大概|或许|不知道|难以|应该|不清楚|似乎")
+CHINESE_HALF = re.compile(r"(?:部分|基本|不完全|不一定|大致|几乎)(?:是)?\Z")
+CHINESE_NOT = re.compile(r"(?:并不|并非|不是|并没有?|没有|不|不算)\Z")
+CHINESE_STOP = re.compile(r"[。！？；\n]")
 
 
 def is_settled(left: str) -> bool:

@@ -91,6 +91,7 @@ _SENTENCE = re.compile(
 _CLAUSE = re.compile(r"[,:—–(]| - |[-=]>")
 _LEADING = re.compile(
     r"\W*(?:(?P<yes>yes|oui|ja|sí|да)|(?P<no>no|non|nein|нет))\b\s*(?:[.,!\n—–-]|\Z)"
+    r"(?!\s*i(?:'m| am)(?: not)? (?:ready|able|sorry|here|happy|glad|an?)\b)"
     r"|.{0,200}(?:verdict|answer|judge?ment)\s*:\s*(?:(?P<yes2>yes)|(?P<no2>no))\W*\Z",
     re.DOTALL,
 )
@@ -99,19 +100,6 @@ _AGREE = re.compile(
     r"|(?P<no>disagree))\b"
     r"|\bi (?P<not>do not|don't|cannot|can't) agree\b"
 )
-_CHINESE = (
-    r"(?P<zh_no>不太?正确|并?不对|不准确|有误|错误|是错|错了|答错|(?<![^\s:：,，。])错(?=[\s。！!.,，]|\Z))"
-    r"|(?P<zh_yes>没有?错误?|无误|正确|准确|是对|对的|答对|(?<![^\s:：,，。])对(?=[\s。！!.,，]|\Z))"
-)
-_NEVER = r"(?P<zh_no>(?!))(?P<zh_yes>(?!))"
-_CHINESE_AFTER = re.compile(r"的?(?:答案|值|结果|选项|做法|说法|方法|是)")
-_CHINESE_PART = re.compile(
-    r"(?:步|推理|计算|过程|方法|公式|前提|部分|思路|如果|假如|若|是否|用户|题目)[^，。\n]{0,12}\Z"
-)
-_CHINESE_HEDGE = re.compile(r"不确定|无法|不能说|可能|也许|大概|或许|不知道|难以|应该|不清楚|似乎")
-_CHINESE_HALF = re.compile(r"(?:部分|基本|不完全|不一定|大致|几乎)(?:是)?\Z")
-_CHINESE_NOT = re.compile(r"(?:并不|并非|不是|并没有?|没有|不|不算)\Z")
-_CHINESE_STOP = re.compile(r"[。！？；\n]")
 
 
 def read(text: str, *, finish: str = "stop", words: tuple[str, str] = CORRECT) -> Verdict:
@@ -148,11 +136,17 @@ def _said(lower: str, known: Lexicon) -> Verdict:
     clean = _cleaned(lower, known)
     places = list(_words(known).finditer(clean))[-_MANY:]
     reasons: set[Reason | None] = {"both"} if _BOTH in clean else set()
+    addressed: Verdict | None = None
     for place in reversed(places):
         found = _judged(clean, place, known)
-        if found.verdict:
+        if found.verdict and not w.ADDRESSED.search(
+            clean, max(0, place.start() - _BACK), place.start()
+        ):
             return found
+        addressed = addressed or (found if found.verdict else None)
         reasons.add(found.reason)
+    if addressed:
+        return addressed
     bare = _without_word(clean, known)
     if bare and "hedged" not in reasons:
         return bare
@@ -169,7 +163,7 @@ def _words(known: Lexicon) -> re.Pattern[str]:
     """Every verdict word, and the Chinese ones."""
     return re.compile(
         rf"(?<![\w-])(?:{_any(known.accept | known.reject)})(?![\w-]|'\w)"
-        rf"|{_CHINESE if known.gradable else _NEVER}"
+        rf"|{w.CHINESE if known.gradable else w.NEVER}"
     )
 
 
@@ -185,6 +179,12 @@ def _pairs(known: Lexicon) -> re.Pattern[str]:
     )
 
 
+@lru_cache(8)
+def _twice(known: Lexicon) -> re.Pattern[str]:
+    """A verdict offered beside itself: one verdict."""
+    return re.compile(rf"(?<![\w-])({_any(known.accept | known.reject)}){_JOINT}\1(?![\w-])")
+
+
 def _any(words: frozenset[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
@@ -195,7 +195,7 @@ def _cleaned(lower: str, known: Lexicon) -> str:
     whole = _TAG.sub("\n", text).strip()
     echoless = _ECHO.sub(" ", whole)
     text = _MARKUP.sub("", echoless if echoless.strip() else whole)
-    text = _pairs(known).sub(_BOTH, text)
+    text = _pairs(known).sub(_BOTH, _twice(known).sub(r"\1", text))
     text = _QUOTED.sub(lambda quoted: _unquoted(quoted[0], known), text)
     text = _LINE.sub("", text).strip()
     return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
@@ -323,15 +323,15 @@ def _without_word(clean: str, known: Lexicon) -> Verdict | None:
 
 def _chinese(before: str, after: str, *, accept: bool, word: str) -> Verdict:
     """What a Chinese verdict word decides in its sentence."""
-    sentence = before[_last(_CHINESE_STOP, before) :]
-    if _CHINESE_HALF.search(sentence):
+    sentence = before[_last(w.CHINESE_STOP, before) :]
+    if w.CHINESE_HALF.search(sentence):
         return Verdict(None, "partial")
-    if _CHINESE_HEDGE.search(sentence):
+    if w.CHINESE_HEDGE.search(sentence):
         return Verdict(None, "hedged")
-    of_answer = _CHINESE_AFTER.match(after) and not re.search(r"[这此该]就?不?是\Z", sentence)
-    if of_answer or _CHINESE_PART.search(sentence):
+    of_answer = w.CHINESE_AFTER.match(after) and not re.search(r"[这此该]就?不?是\Z", sentence)
+    if of_answer or w.CHINESE_PART.search(sentence):
         return Verdict(None, "none")
-    negated = word[0] not in "没无不并" and _CHINESE_NOT.search(sentence) is not None
+    negated = word[0] not in "没无不并" and w.CHINESE_NOT.search(sentence) is not None
     return Verdict("accept" if accept is not negated else "reject")
 
 
