@@ -16,7 +16,6 @@ from misled.conditions import Condition
 from misled.dossiers import Beside, Digits, Dossier, Section
 from misled.marks import Mark, edited
 from misled.records import Answer, NotApplicable, Record, Request, Response
-from misled.roles import steps
 from misled.row import Row
 from misled.templates import parts
 from misled.units import Unit
@@ -66,10 +65,8 @@ def dossier(case: Case) -> Dossier:
     marks, said = _read(row, case.reply)
     sections = [dossiers.text("Question", question), *_chain(case, sent)]
     if case.request is not None:
-        chain = sent.text if sent else None
-        cut = steps(chain[: dossiers.LONGEST]) if chain else ()
-        marked = sent.marks if sent else ()
-        sections.append(dossiers.messages(case.request, chain, marked, cut))
+        chain, done = (sent.text, sent.marks) if sent else (None, ())
+        sections.append(dossiers.messages(case.request, chain, done))
     sections += replies.replied(case.reply, marks)
     sections += said
     reply = case.reply if isinstance(case.reply, Response) else None

@@ -8,10 +8,9 @@ about stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from misled import dossiers, judge_prompts, labels, reasons_judge, replies, showing
-from misled.deciding import visible
 from misled.dossiers import Beside, Dossier, Section, Side
 from misled.interventions import Intervened, pairs
 from misled.judge_plans import Point
@@ -19,7 +18,6 @@ from misled.judge_units import JudgeUnit
 from misled.labels import Label
 from misled.marks import Mark
 from misled.records import Answer, Record, Request, Response
-from misled.roles import steps
 from misled.row import Judged
 from misled.showing import Item
 
@@ -68,10 +66,8 @@ def dossier(case: Case) -> Dossier:
     if seen is not None:
         sections += _material(case, seen)
     if case.request is not None:
-        chain = seen.chain if seen and seen.shown else None
-        cut = steps(chain[: dossiers.LONGEST]) if chain else ()
-        marks = seen.marks if seen else ()
-        sections.append(dossiers.messages(case.request, chain, marks, cut))
+        chain, done = (seen.chain, seen.marks) if seen and seen.shown else (None, ())
+        sections.append(dossiers.messages(case.request, chain, done))
     sections += replies.replied(case.reply, _read(case))
     reply = case.reply if isinstance(case.reply, Response) else None
     return Dossier(
@@ -93,8 +89,8 @@ def ruling(reply: Answer | None, row: Judged, words: tuple[str, str]) -> list[Se
     """A judge's brief reply with its verdict marked, to stand beside another one's."""
     if not isinstance(reply, Response):
         return []
-    said = visible(reply)
-    marks = replies.ruled(said, row.verdict, words) if row.verdict else []
+    said = replies.answer_of(reply)
+    marks = replies.ruled(said, row.verdict, words) if row.verdict else ()
     more = f"{len(said) - BRIEF:,} more characters" if len(said) > BRIEF else ""
     return [dossiers.text("Reply", said[:BRIEF], marks, note=more)]
 
@@ -129,17 +125,17 @@ def _facts(row: Judged, turned: str | None) -> Iterable[tuple[str, str]]:
             yield "transition", turned
 
 
-def _read(case: Case) -> list[Mark]:
+def _read(case: Case) -> Sequence[Mark]:
     """Where the reply gives its verdict, or its value."""
     row, reply = case.row, case.reply
     if not isinstance(reply, Response):
-        return []
+        return ()
     study = case.unit.study
     if row.arm == "judge":
         words = study.prompts.verdicts(study.plan.criterion)
-        return replies.ruled(visible(reply), row.verdict, words) if row.verdict else []
+        return replies.ruled(replies.answer_of(reply), row.verdict, words) if row.verdict else ()
     if row.value is None:
-        return []
+        return ()
     return replies.saying(replies.answer_of(reply), row.value, study.kinds[row.set])
 
 
@@ -156,10 +152,10 @@ def _material(case: Case, seen: _Seen) -> list[Section]:
                 title, seen.chain, seen.marks, roles=True, note=seen.note, fold=not seen.shown
             )
         )
-    marks: list[Mark] = []
+    marks: tuple[Mark, ...] = ()
     if row.condition != "null" and case.generation is not None:
         value = labels.value(seen.answer, of=case.unit.study.kinds[row.set])
-        marks = replies.saying(seen.answer, value, case.unit.study.kinds[row.set]) if value else []
+        marks = replies.saying(seen.answer, value, case.unit.study.kinds[row.set]) if value else ()
     found.append(dossiers.text("The answer that was judged", seen.answer, marks))
     return found
 
@@ -194,16 +190,14 @@ def _own(case: Case) -> Item | None:
 def _changed(case: Case, own: Item | None, chain: str) -> tuple[tuple[Mark, ...], str]:
     """What was put into the chain, done again, and what else was done to it, in words."""
     row = case.row
-    if row.condition == "crossed":
-        return (), f"The chain that came with the {row.variant} answer"
-    if row.condition != "controlled":
-        return (), ""
-    if row.variant == "placebo":
-        return (), "The chain of another question"
-    if own is None or own.reasoning is None:
-        return (), dossiers.OTHER
-    point = Point("controlled", str(row.shown), row.variant, row.k, row.place)
-    told = showing.intervened(case.unit, own, point, None)
+    if row.condition != "controlled" or row.variant == "placebo":
+        of = {"crossed": f"The chain that came with the {row.variant} answer"}
+        of["controlled"] = "The chain of another question"
+        return (), of.get(str(row.condition), "")
+    told = None
+    if own is not None and own.reasoning is not None:
+        point = Point("controlled", str(row.shown), row.variant, row.k, row.place)
+        told = showing.intervened(case.unit, own, point, None)
     if not isinstance(told, Intervened) or told.text != chain:
         return (), dossiers.OTHER
     if row.variant == "chain_cut":

@@ -10,10 +10,11 @@ nothing about either study.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from misled.marks import Mark, Piece, moved, pieces
-from misled.records import Message, Prefill, Record, Request, Response, Step
-from misled.roles import steps
+from misled.records import Prefill, Record, Request, Response, Step
+from misled.roles import steps as cut
 
 __all__ = [
     "LABELS",
@@ -27,6 +28,7 @@ __all__ = [
     "Turn",
     "facts",
     "messages",
+    "steps",
     "text",
 ]
 
@@ -119,6 +121,13 @@ class Dossier(Record, frozen=True, omit_defaults=True):
     beside: list[Beside] = []
 
 
+# A chain stands in many trials, and in each of them twice.
+@lru_cache(maxsize=64)
+def steps(said: str) -> tuple[Step, ...]:
+    """The steps of a text, as far as it is shown."""
+    return cut(said[:LONGEST])
+
+
 def text(
     title: str,
     said: str,
@@ -132,48 +141,35 @@ def text(
     shown, cut = _shortened(said)
     found = pieces(shown, steps(shown) if roles else (), marks)
     note = "; ".join(filter(None, (note, cut)))
-    return Section(title, note, fold, [piece for piece in found if piece[0]])
+    return Section(title, note, fold, found)
 
 
-def messages(
-    request: Request, chain: str | None = None, marks: Sequence[Mark] = (), cut: Sequence[Step] = ()
-) -> Section:
-    """What was sent, to the letter; `marks` and the steps `cut` are those of `chain` in it."""
+def messages(request: Request, chain: str | None = None, marks: Sequence[Mark] = ()) -> Section:
+    """What was sent, to the letter; where `chain` stands in it are its steps and `marks`."""
     turns: list[Turn] = []
     for message in request.messages:
-        turns += _turns(message, chain, marks, cut)
+        if message.reasoning is not None:
+            turns.append(_turn(f"{message.role}, thinking", message.reasoning))
+        turns.append(_turn(message.role, message.content, chain, marks))
     if request.prefill is not None:
-        turns.append(_opening(request.prefill, chain, marks, cut))
+        turns.append(_turn(_opening(request.prefill), request.prefill.text, chain, marks))
     return Section("Messages sent", fold=True, messages=turns)
 
 
-def _turns(
-    message: Message, chain: str | None, marks: Sequence[Mark], cut: Sequence[Step]
-) -> list[Turn]:
-    found = [_turn(message.role, message.content, chain, marks, cut)]
-    if message.reasoning is not None:
-        found.insert(0, _turn(f"{message.role}, thinking", message.reasoning, None, (), ()))
-    return found
-
-
-def _opening(
-    prefill: Prefill, chain: str | None, marks: Sequence[Mark], cut: Sequence[Step]
-) -> Turn:
+def _opening(prefill: Prefill) -> str:
     what = "thinking" if prefill.field == "thinking" else "answer"
-    closed = " (closed)" if prefill.closed else ""
-    role = f"assistant, {what} that it had to go on from{closed}"
-    return _turn(role, prefill.text, chain, marks, cut)
+    closed = ", closed" if prefill.closed else ""
+    return f"assistant, {what} that it had to go on from{closed}"
 
 
-def _turn(
-    role: str, said: str, chain: str | None, marks: Sequence[Mark], cut: Sequence[Step]
-) -> Turn:
+def _turn(role: str, said: str, chain: str | None = None, marks: Sequence[Mark] = ()) -> Turn:
     at = said.rfind(chain) if chain else -1
     spans: list[Mark] = []
-    if at >= 0:
-        spans = moved([*(Mark(s.start, s.end, s.role) for s in cut), *marks], at)
+    if chain and at >= 0:
+        roles = (Mark(step.start, step.end, step.role) for step in steps(chain))
+        spans = moved([*roles, *marks], at)
     shown, note = _shortened(said)
-    return Turn(role, [piece for piece in pieces(shown, (), spans) if piece[0]], note)
+    return Turn(role, pieces(shown, (), spans), note)
 
 
 def facts(request: Request | None, reply: Response | None) -> list[tuple[str, str]]:

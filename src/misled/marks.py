@@ -45,6 +45,8 @@ def pieces(text: str, steps: Sequence[Step], marks: Iterable[Mark] = ()) -> list
     ]
     spans += [(mark.start, mark.end, mark.style, mark.before) for mark in marks]
     spans = [span for span in spans if span[0] < min(span[1], size)]
+    if not spans:
+        return [(text, "")] if text else []
     edges = sorted({0, size, *(min(edge, size) for span in spans for edge in span[:2])})
     waiting = sorted(spans, key=lambda span: span[0], reverse=True)
     over: list[tuple[int, int, str, str]] = []

@@ -18,6 +18,7 @@ import polars as pl
 
 from misled import __version__, sheets
 from misled.judge_plans import JudgePlan
+from misled.pages import Listed
 from misled.plans import Plan
 from misled.records import Entry, Response, Usage
 from misled.session import Session
@@ -73,6 +74,7 @@ def publish(
             else None,
             notes=(*session.notes, *_thoughts(session.plan, found.rows)),
             images=images,
+            trials=_trials(session, found.rows, store),
             **more,
             **_facts(session, store),
         )
@@ -109,6 +111,13 @@ def _write(found: list[_Drawn], forms: Sequence[str], directory: Path) -> dict[s
         for form in forms:
             sheets.publish(directory / f"{drawing.name}.{form}", painted[form])
     return images
+
+
+def _trials(session: Session, rows: pl.DataFrame, store: Store) -> Listed | None:
+    """The trials as a report lists them; None where there are none."""
+    from misled import embedding, explorer
+
+    return None if rows.is_empty() else embedding.embedded(explorer.Trials(session, rows), store)
 
 
 def _thoughts(plan: Plan | JudgePlan, rows: pl.DataFrame) -> Iterator[str]:

@@ -17,20 +17,27 @@ from misled import chains, dossiers, labels, metrics, verdicts
 from misled.dossiers import Section
 from misled.labels import Kind
 from misled.marks import Mark, moved, stated
-from misled.records import Answer, Failure, Response
+from misled.records import Answer, Chain, Failure, Response
 from misled.refusals import lowered
 from misled.verdict_words import lexicon
 
-__all__ = ["answer_of", "digits", "replied", "ruled", "stating"]
+__all__ = ["answer_of", "digits", "replied", "ruled", "saying", "stating"]
 
 _TRIED = 40  # verdict words, the last ones, of which each is tried
 _SIGNS = {"✅": "❌", "✓": "✗", "✔": "✘", "yes": "no", "agree": "disagree", "正确": "错误"}
 _TURNED = _SIGNS | {other: sign for sign, other in _SIGNS.items()}
 
 
+# A reply is looked at for its text and for what is marked in it, and beside other replies.
+@lru_cache(maxsize=256)
+def cut(content: str, reasoning: str | None) -> Chain:
+    """Reasoning and answer of a reply."""
+    return chains.of(content, reasoning)
+
+
 def answer_of(reply: Response) -> str:
     """The text that is graded: the answer, or all of an output that marks none."""
-    chain = chains.of(reply.content, reply.reasoning)
+    chain = cut(reply.content, reply.reasoning)
     return chain.answer if chain.delimited else reply.content
 
 
@@ -43,7 +50,7 @@ def replied(reply: Answer | None, marks: Sequence[Mark] = ()) -> list[Section]:
         return [
             dossiers.text("What came instead of a reply", f"{reply.kind}{status}: {reply.message}")
         ]
-    content, chain = reply.content, chains.of(reply.content, reply.reasoning)
+    content, chain = reply.content, cut(reply.content, reply.reasoning)
     found: list[Section] = []
     if reply.reasoning is not None:
         found.append(dossiers.text("Reply: reasoning", reply.reasoning, roles=True))
@@ -81,19 +88,21 @@ def digits(value: str, gold: str, tampered: str | None) -> list[tuple[str, str, 
     return metrics.aligned(value, gold, tampered)
 
 
-def saying(answer: str, value: str, of: Kind) -> list[Mark]:
+def saying(answer: str, value: str, of: Kind) -> tuple[Mark, ...]:
     """Where a generation's answer states its value."""
     at = answer.rfind(value)
     if at >= 0:
-        return [Mark(at, at + len(value), "value")]
+        return (Mark(at, at + len(value), "value"),)
     place = stated(answer, value, lambda said: labels.value(said, of=of))
-    return [Mark(place.start, place.end, "value")] if place else []
+    return (Mark(place.start, place.end, "value"),) if place else ()
 
 
 # --- a judge's verdict -----------------------------------------------------------------------
 
 
-def ruled(said: str, verdict: str, words: tuple[str, str]) -> list[Mark]:
+# Most verdicts are one word.
+@lru_cache(maxsize=1024)
+def ruled(said: str, verdict: str, words: tuple[str, str]) -> tuple[Mark, ...]:
     """Where a judge's reply gives its verdict, as far as one word does.
 
     Tried by turning each word of a verdict round, the last first: where that turns
@@ -101,15 +110,14 @@ def ruled(said: str, verdict: str, words: tuple[str, str]) -> list[Mark]:
     """
     known = lexicon(words)
     for place in reversed(list(_words(words).finditer(lowered(said)))[-_TRIED:]):
-        word = place[0]
-        other = _TURNED.get(word) or words[word in known.accept]
+        other = _TURNED.get(place[0]) or words[place[0] in known.accept]
         turned = said[: place.start()] + other + said[place.end() :]
         if verdicts.read(turned, words=words).verdict not in {verdict, None}:
-            return [Mark(place.start(), place.end(), "value")]
-    return []
+            return (Mark(place.start(), place.end(), "value"),)
+    return ()
 
 
-@lru_cache(8)
+@lru_cache(maxsize=8)
 def _words(words: tuple[str, str]) -> re.Pattern[str]:
     """Every word or sign that can be a verdict."""
     known = lexicon(words)

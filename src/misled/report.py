@@ -4,8 +4,8 @@
     -> directory/report.html
 
 Everything that a plan, a file or a model said is untrusted: it is escaped, and
-what cannot be seen in it is written out. The file has no script, asks nothing
-of the network, and holds no date but those in `facts`.
+what cannot be seen in it is written out. The file has no script but the one that lists
+its trials, asks nothing of the network, and holds no date but those in `facts`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,11 @@ import base64
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import jinja2
-from markupsafe import Markup
 from msgspec.structs import replace
 from rich.console import Console
 
-from misled import captions, figures_effort, sheets
+from misled import captions, figures_effort, pages, sheets
 from misled.cautions import Caution
 from misled.parts import PARTS, Parts, Plate
 from misled.records import Entry, Record, Usage
@@ -41,7 +38,7 @@ class ReportInput(Record, frozen=True):
     `stopped` says why a run ended before its plan was done. `notes` are further
     warnings, one sentence each. `panels` are figure 7 with its single problems,
     without which it is drawn from the entries alone; `exhibits` are the trials
-    of figure 6.
+    of figure 6. `trials` are listed for a reader to open.
     """
 
     entries: tuple[Entry, ...]
@@ -57,6 +54,7 @@ class ReportInput(Record, frozen=True):
     panels: tuple[figures_effort.Panels, ...] = ()
     exhibits: tuple[figures_effort.Exhibit, ...] = ()
     images: dict[str, bytes] = {}
+    trials: pages.Listed | None = None
 
 
 class _Grid(Record, frozen=True):
@@ -99,16 +97,11 @@ def html(run: ReportInput) -> str:
     """The report; equal input gives equal text."""
     study = run.study or _study(run.entries)
     parts = PARTS[study]
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("misled", "data"),
-        autoescape=True,
-        finalize=_plain,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
+    listed = run.trials if run.trials and run.trials.index else None
     shown = {entry.metric for entry in run.entries}
     grids = list(_tables(run.entries))
-    return environment.get_template("report.html.jinja").render(
+    template = pages.environment().get_template("report.html.jinja")
+    return template.render(
         run=run,
         reading=f"report.{study}.html.jinja",
         title=run.title or parts.title,
@@ -124,6 +117,8 @@ def html(run: ReportInput) -> str:
         tables=[grid for grid in grids if grid.id not in {*parts.opened, *parts.compared}],
         words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
         facts=list(_facts(run)),
+        csp=pages.policy(scripted=listed is not None),
+        **pages.blocks(listed),
     )
 
 
@@ -228,10 +223,3 @@ def _csv(entries: Sequence[Entry]) -> str:
 
 def _data(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
-
-
-def _plain(value: Any) -> Any:
-    """Every value that the template prints, with what cannot be seen written out."""
-    return (
-        value if isinstance(value, Markup) or not isinstance(value, str) else sheets.visible(value)
-    )
