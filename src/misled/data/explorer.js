@@ -9,7 +9,7 @@
  */
 (() => {
   const { button, definitions, make, plural, shown, tell } = trial;
-  const { cell, grouped, idOf, named, rowOf } = trials;
+  const { NONE, cell, grouped, idOf, named, rowOf, varies } = trials;
   const MOST_ROWS = 500000; // more would be higher than browsers can scroll
   const FEW = 8; // options of a filter before the rest is folded
   const AHEAD = 8; // rows drawn beyond the edges of the list
@@ -247,8 +247,9 @@
     row(at, height) {
       const cells = this.columns.map((c) => {
         const text = cell(c, this.hits[at]);
-        const kind = c.kind === "number" ? "amount" : null;
-        return tell("span", text, { role: "gridcell", class: kind, title: text });
+        const kind = c.kind === "number" ? "amount" : text === NONE ? "nothing" : null;
+        const label = c.kind === "text" || Number.isFinite(Number(text)) ? c.label : null; // for a phone
+        return tell("span", text, { role: "gridcell", class: kind, title: text, "data-label": label });
       });
       const here = at === this.current;
       const states = {
@@ -389,13 +390,8 @@
       this.hits = hits;
       this.status.textContent = `${grouped.format(hits.length)} of ${plural(run.n, "trial")}${cut}`;
       this.filters.update(counts, state.chosen);
-      const stated = (c) => c.options && !c.list && state.chosen.get(c.name)?.size === 1;
-      this.list.update(
-        hits,
-        run.varying.filter((c) => !stated(c)),
-        state.sort,
-        hits.indexOf(this.row),
-      );
+      const told = hits.length > 1 ? run.varying.filter((c) => varies(c, hits)) : run.varying;
+      this.list.update(hits, told, state.sort, hits.indexOf(this.row));
       this.chips.replaceChildren(
         ...chips(run, state.chosen, this.toggle, () => this.change({ chosen: new Map() })),
       );

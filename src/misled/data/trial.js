@@ -10,11 +10,11 @@
  */
 const trial = (() => {
   const PORTION = 40000; // characters of a text that are laid out at once
-  const SHORT = 24; // a change that can stand above the line
+  const SHORT = 15; // a change that can stand above the line
   const FIRST = 8; // facts that are shown without asking
   const ROLES = ["calculation", "reflection", "verification", "conclusion", "other"];
   const MARKS = {
-    tampered: "changed, with what stood there before",
+    tampered: "changed; above it or struck out what stood there",
     inserted: "text that was put in",
     adopted: "tampered digit that the reply repeats",
     value: "what was read as the answer",
@@ -90,7 +90,8 @@ const trial = (() => {
     if (before === null || before === undefined) return [mark, unseen(` (${marks.join(", ")}) `)];
     mark.title = `${marks.join(", ")}: was ${visible(before)}`;
     const was = [unseen(` (${marks.join(", ")}, was `), ...shown(before), unseen(") ")];
-    if (before.length <= SHORT) return [make("ruby", {}, mark, make("rt", {}, ...was))];
+    if (Math.max(before.length, text.length) <= SHORT)
+      return [make("ruby", {}, mark, make("rt", {}, ...was))];
     return [mark, " ", make("del", {}, ...was)];
   }
 
@@ -223,7 +224,8 @@ const trial = (() => {
       ...(part.messages || []).flatMap((m) => m.pieces),
     ]);
     const found = new Set(pieces.map(([, style]) => style).flatMap(marksOf));
-    const line = (name) => make("span", {}, make("mark", { class: name }, "7"), ` ${MARKS[name]}`);
+    const line = (name) =>
+      make("span", {}, make("mark", { class: name }, name === "inserted" ? "text" : "7"), ` ${MARKS[name]}`);
     return Object.keys(MARKS)
       .filter((name) => found.has(name))
       .map(line);

@@ -119,6 +119,12 @@ const trials = (() => {
     };
   }
 
+  /** Whether a column tells these rows apart. */
+  function varies(c, rows) {
+    const of = c.data || c.codes;
+    return rows.some((row) => !Object.is(of[row], of[rows[0]]));
+  }
+
   // --------------------------------------------------------------------------------- filtering
 
   /** For each code of a column, whether its value holds the word; null if none does. */
@@ -230,5 +236,5 @@ const trials = (() => {
     return rows.sort((a, b) => key[a] - key[b] || a - b);
   }
 
-  return { cell, grouped, idOf, library, named, read, rowOf, searched, sift, sorted };
+  return { NONE, cell, grouped, idOf, library, named, read, rowOf, searched, sift, sorted, varies };
 })();
