@@ -201,6 +201,11 @@ def _check(plan: JudgePlan) -> None:
         known("place", cell.places, PLACES)
         if not all(0 <= k <= STATEMENTS for k in cell.counterfactual):
             raise UserError(f"counterfactual: of {STATEMENTS} statements, 0 to {STATEMENTS}")
-        if plan.answers is not None and {"self", "self_hidden"} & set(cell.conditions):
-            raise UserError("self: needs a generator that is asked; an answers file has none")
+        asked = sorted({"self", "self_hidden", "crossed"} & set(cell.conditions))
+        if plan.answers is not None and asked:
+            raise UserError(
+                f"{asked[0]}: needs a generator that is asked; an answers file has none"
+            )
+        if "crossed" in asked and not plan.generator[1:]:
+            raise UserError("crossed: needs two generators, one right and one wrong; name another")
     positive("n", plan.n)

@@ -278,7 +278,9 @@ def _golds(record: dict[str, Any]) -> tuple[str, ...]:
     golds = given if isinstance(given, list) else [given]
     # An integer has one spelling; a float may already have lost digits.
     spelled = [str(gold) if type(gold) is int else gold for gold in golds]
-    if not spelled or not all(isinstance(gold, str) and gold.strip() for gold in spelled):
+    if not spelled or any(isinstance(gold, str) and not gold.strip() for gold in spelled):
+        raise ValueError(f"{key!r} is empty")
+    if not all(isinstance(gold, str) for gold in spelled):
         raise ValueError(f"{key!r} holds something that is no text or integer")
     return tuple(spelled)
 

@@ -17,7 +17,17 @@ from typing import Any
 
 import msgspec
 
-from misled import __version__, answers, judge_prompts, labels, logs, models, problems, prompts
+from misled import (
+    __version__,
+    answers,
+    judge_prompts,
+    labels,
+    logs,
+    models,
+    problems,
+    prompts,
+    showing,
+)
 from misled.engines import planted_judge, planted_profile
 from misled.errors import StoreError, UserError
 from misled.judge_plans import JudgePlan
@@ -94,6 +104,13 @@ class Session(Record, frozen=True):
         algebra = getattr(self.study, "algebra", None)
         if isinstance(algebra, Checker):
             algebra.close()
+
+    @property
+    def lacking(self) -> list[str]:
+        """Ids of an answers file's items without the reasoning that the plan's conditions need."""
+        if not isinstance(self.plan, JudgePlan) or self.plan.answers is None:
+            return []
+        return [unit.problem.id for unit in self.units() if showing.lacks(unit)]
 
     @property
     def rejected(self) -> int:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["carry_out", "forms", "start"]
 
+FEW = 5  # ids that a line names
+
 
 def forms(figures: str) -> tuple[str, ...]:
     """The formats that `--figures` names; UserError where one is unknown."""
@@ -52,6 +54,11 @@ def start(
         for reject in rejects:
             where = f"line {reject.line}" if reject.line > 0 else f"id {reject.id}"
             say(f"misled: {name}, {where}: {reject.reason}; left out")
+    lacking = session.lacking
+    if lacking:
+        more = f" and {len(lacking) - FEW:,} more" if len(lacking) > FEW else ""
+        said = f"answers without the reasoning that a condition needs: {len(lacking):,}"
+        say(f"misled: {said} ({', '.join(lacking[:FEW])}{more}); left out there")
     if dry_run:
         from misled.rehearsal import first_prompts
 
@@ -60,7 +67,7 @@ def start(
         return
     directory = run or default_directory(plan)
     _, failed = carry_out(session, directory, pace, json=json, forms=shapes)
-    if session.rejected or failed:
+    if session.rejected or lacking or failed:
         raise typer.Exit(1)
 
 
