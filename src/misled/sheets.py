@@ -39,6 +39,7 @@ __all__ = [
     "Line",
     "Sheet",
     "csv_text",
+    "escaped",
     "interval",
     "markdown",
     "number",
@@ -278,18 +279,19 @@ def _plain(x: float | None) -> str:
 
 def markdown(table: Sheet) -> str:
     """The sheet as a Markdown table under its caption."""
-    shared = ", ".join(f"{name} {_escaped(value)}" for name, value in table.constant.items())
+    shared = ", ".join(f"{name} {escaped(value)}" for name, value in table.constant.items())
     head = [*table.heads, *table.columns, "left out"]
     rule = ["---"] * len(table.heads) + ["---:"] * len(table.columns) + ["---"]
     body = [
-        [*map(_escaped, line.keys), *line.cells, _escaped(line.left_out)] for line in table.lines
+        [*map(escaped, line.keys), *line.cells, escaped(line.left_out)] for line in table.lines
     ]
     rows = "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *body])
-    notes = "".join(f"\n{_escaped(note)}\n" for note in table.notes)
+    notes = "".join(f"\n{escaped(note)}\n" for note in table.notes)
     return f"{table.caption}{f' ({shared})' if shared else ''}.\n\n{rows}\n{notes}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it stands, in one line."""
     return re.sub(r"([\\|<*`])", r"\\\1", visible(text).replace("\n", " "))
 
 

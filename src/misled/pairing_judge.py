@@ -1,0 +1,108 @@
+"""Two runs of study B side by side, verdict by verdict, and why a verdict has no partner.
+
+    aligned(first run, second run): a line an item of a bench and condition that both
+    runs have, with `accept` and `accept_other`, and `why` = "unreadable in other" ...
+
+An item is a question with a generator's answer. It stands for the same only
+where the question is the same and both runs call the answer right, or both
+wrong; whether the answer's text is the same is recorded. Knows nothing about
+estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from misled.judged import BENCH, PAIR, SELF, SPOT
+from misled.pairing import align, reply
+from misled.sides import Match, Side, relabelled
+
+__all__ = ["CELL", "CONDITIONS", "SAME", "aligned"]
+
+CELL = (*BENCH, "condition", *SPOT)
+CONDITIONS = (*PAIR, *SELF, "controlled")
+SAME = ("answer", "reply")  # what two items may share
+
+
+def aligned(reference: Side, other: Side, names: Mapping[str, Match]) -> pl.DataFrame:
+    """A line an item of a cell that both have: the verdicts of both, and `why` it does not count.
+
+    A cell is a bench under one condition, of edited chains under one edit.
+    """
+    one = _units(reference, {axis: found.reference for axis, found in names.items()})
+    two = _units(other, {axis: found.other for axis, found in names.items()})
+    frame = align(one, two, CELL, {"label": "labelled otherwise"})
+    same = (pl.col("text") == pl.col("text_other")).fill_null(value=False)
+    replies = (pl.col("replied") == pl.col("replied_other")).fill_null(value=False)
+    return frame.with_columns(same_answer=same, same_reply=replies)
+
+
+def _units(side: Side, labels: Mapping[str, dict[str, str]]) -> pl.DataFrame:
+    """A line an item of each cell of the run: its verdict, or why it has none."""
+    rows = side.rows.with_columns(
+        *(pl.col(name).cast(pl.String).fill_null("") for name in CELL),
+        pl.col("label").cast(pl.Boolean),
+    )
+    asked = {axis: labels[axis] for axis in ("set", "generator")}
+    own = pl.col("condition").is_in(SELF)
+    said = rows.filter(arm="judge").filter(pl.col("condition").is_in(CONDITIONS))
+    said = relabelled(said, asked | {"shown": labels["shown"]})
+    said = relabelled(said, {"judge": labels["judge"]}, ~own)
+    said = relabelled(said, {"judge": labels["generator"]}, own)
+    verdicts = said.group_by(*CELL, "problem", maintain_order=True).agg(
+        pl.col("outcome", "verdict", "label").first(), reply().alias("replied")
+    )
+    generated = relabelled(rows.filter(arm="generate"), asked).unique(
+        ["set", "generator", "problem"], keep="first", maintain_order=True
+    )
+    on = ["set", "generator", "problem"]
+    grid = (
+        verdicts.select(CELL)
+        .unique(maintain_order=True)
+        .join(_items(side, generated, asked), on=["set", "generator"], maintain_order="left")
+        .join(verdicts, on=[*CELL, "problem"], how="left", maintain_order="left")
+        .join(generated.select(*on, pl.col("outcome").alias("given"), pl.col("label").alias("y")),
+              on=on, how="left", maintain_order="left")
+        .join(relabelled(side.texts.rename({"who": "generator"}), asked), on=on, how="left",
+              maintain_order="left")
+    )  # fmt: skip
+    return grid.with_columns(
+        _why().alias("why"),
+        (pl.col("verdict") == "accept").alias("accept"),
+        pl.coalesce("label", "y").alias("label"),
+    ).drop("outcome", "verdict", "given", "y")
+
+
+def _items(
+    side: Side, generated: pl.DataFrame, labels: Mapping[str, dict[str, str]]
+) -> pl.DataFrame:
+    """Every item of the run; of an answers file those that it holds, else all that are asked."""
+    problems = relabelled(side.problems, labels)
+    if side.logged:
+        mine = generated.select("set", "generator", "problem")
+        return mine.join(problems, on=["set", "problem"])
+    generators = pl.DataFrame({"generator": list(labels["generator"].values())})
+    return problems.join(generators, how="cross")
+
+
+def _why() -> pl.Expr:
+    """Why an item has no verdict that counts, null where it has one."""
+    given = pl.col("given")
+    unasked = (
+        pl.when(given.is_not_null() & (given != "read"))
+        .then(given)
+        .when((given == "read") & pl.col("y").is_null())
+        .then(pl.lit("unlabelled"))
+        .otherwise(pl.lit("unasked"))
+    )
+    return (
+        pl.when(pl.col("outcome").is_null())
+        .then(unasked)
+        .when(pl.col("outcome") != "read")
+        .then("outcome")
+        .when(pl.col("label").is_null())
+        .then(pl.lit("unlabelled"))
+        .otherwise(pl.lit(None, pl.String))
+    )

@@ -1,0 +1,113 @@
+"""A comparison of runs as files: CSV, Markdown, LaTeX, figures, and one HTML page.
+
+    write(comparison, Path("out"), ("svg",)) -> out/compare.html, compare.csv, compare.md, ...
+
+What plans and files said is untrusted: it is escaped, and what cannot be seen in
+it is written out. The page has no script and asks nothing of the network.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from misled import facing, figures_versus, latex, sheets
+from misled.comparing import Comparison
+from misled.records import Record
+
+__all__ = ["html", "markdown", "write"]
+
+LONGEST = 400  # lines of a table on the page; the whole of it stands in the CSV
+
+
+class _Plate(Record, frozen=True):
+    """A figure as the page shows it."""
+
+    title: str
+    image: str
+
+
+def write(found: Comparison, directory: Path, forms: Sequence[str]) -> Path:
+    """The path of `compare.html` in `directory`, beside its tables and figures in these `forms`."""
+    faced = facing.faced(found.entries)
+    texts = {
+        "csv": sheets.csv_text(found.entries),
+        "md": markdown(found),
+        "tex": latex.latex(facing.sheet(faced), "compare"),
+    }
+    for form, text in texts.items():
+        sheets.publish(directory / f"compare.{form}", text.encode())
+    images: dict[str, bytes] = {}
+    every = tuple(dict.fromkeys(("svg", *forms)))
+    for chart in figures_versus.charts(faced):
+        painted = dict(zip(every, figures_versus.render(chart, *every), strict=True))
+        images[chart.title] = painted["svg"]
+        for form in forms:
+            sheets.publish(directory / f"{chart.name}.{form}", painted[form])
+    path = directory / "compare.html"
+    sheets.publish(path, html(found, images).encode())
+    return path
+
+
+def markdown(found: Comparison) -> str:
+    """What differs, what to be careful with, and every difference."""
+    escaped = sheets.escaped
+    rows = [["setting", *found.names], ["---"] * (len(found.names) + 1)]
+    rows += [[name, *values] for name, values in found.differing]
+    made = [f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows]
+    notes = [f"- {escaped(note)}" for note in found.notes]
+    table = sheets.markdown(facing.sheet(facing.faced(found.entries)))
+    return "\n".join([f"# {escaped(title(found))}", "", *made, "", *notes, "", table])
+
+
+def title(found: Comparison) -> str:
+    """`runs/b against runs/a`."""
+    first, *others = found.names
+    return f"{', '.join(others)} against {first}"
+
+
+def html(found: Comparison, images: Mapping[str, bytes]) -> str:
+    """The page; `images` are its figures as SVG, by their titles."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("misled", "data"),
+        autoescape=True,
+        finalize=_plain,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    faced = facing.faced(found.entries)
+    return environment.get_template("compare.html.jinja").render(
+        title=title(found),
+        names=found.names,
+        differing=found.differing,
+        notes=found.notes,
+        main=facing.sheet(facing.leading(faced), "Over all tampered digits" if found.study == "cpt"
+                          else "Without the chain, with it, and what it changes"),
+        every=_cut(facing.sheet(faced)),
+        csv=_data("text/csv", sheets.csv_text(found.entries).encode()),
+        figures=[_Plate(name, _data("image/svg+xml", image)) for name, image in images.items()],
+        reading=f"compare.{found.study}.html.jinja",
+    )  # fmt: skip
+
+
+def _cut(table: sheets.Sheet) -> sheets.Sheet:
+    if len(table.lines) <= LONGEST:
+        return table
+    more = f"{len(table.lines) - LONGEST:,} more lines stand in the CSV"
+    return replace(table, lines=table.lines[:LONGEST], notes=(*table.notes, more))
+
+
+def _data(kind: str, content: bytes) -> str:
+    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
+
+
+def _plain(value: Any) -> Any:
+    """Every value that the template prints, with what cannot be seen written out."""
+    plain = isinstance(value, Markup) or not isinstance(value, str)
+    return value if plain else sheets.visible(value)
