@@ -50,7 +50,7 @@ def _root(
 
 def main() -> None:
     """Run the command line; every error of the user's is one line on stderr and exit 2."""
-    from misled.cli import planned, runs, studies, texts, versus  # noqa: F401  (commands register)
+    from misled.cli import planned, runs, studies, texts, versus, views  # noqa: F401  (they register)
 
     if sys.stdout is None:  # closed by the shell: what is printed goes nowhere
         sys.stdout = io.TextIOWrapper(io.BytesIO())
