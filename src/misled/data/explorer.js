@@ -52,12 +52,14 @@
   function historian() {
     let waiting = null;
     const flush = () => {
+      if (!waiting) return;
       const { hash, push, fromList } = waiting;
       waiting = null;
       if (push && !location.hash.includes("=")) history.replaceState({ blank: true }, "");
       history[push ? "pushState" : "replaceState"]({ fromList }, "", hash);
     };
     return (hash, push, fromList = false) => {
+      if (push) flush();
       if (!waiting) setTimeout(flush, 200);
       waiting = { hash, push: push || Boolean(waiting?.push), fromList };
     };
@@ -296,25 +298,31 @@
       this.element.append(this.head, this.body);
     }
 
-    parts() {
-      return [...this.body.querySelectorAll("[data-title]")];
+    /** What restores the place in the section that is being read, or at the end, in another trial. */
+    reader() {
+      const { element, head, body } = this;
+      const parts = () => [...body.querySelectorAll("[data-title]")];
+      const { scrollTop, scrollHeight, clientHeight } = element;
+      const edge = scrollTop + head.offsetHeight + 24;
+      const old = parts().findLast((part) => part.offsetTop <= edge);
+      if (!scrollTop || !old) return () => (element.scrollTop = 0);
+      if (scrollTop + clientHeight > scrollHeight - 4)
+        return () => (element.scrollTop = element.scrollHeight);
+      const [name, beyond] = [old.dataset.title, scrollTop - old.offsetTop];
+      return () => {
+        const same = parts().find((part) => part.dataset.title === name);
+        element.scrollTop = same ? same.offsetTop + Math.min(beyond, same.offsetHeight) : 0;
+      };
     }
 
     show(name, place, nodes) {
-      const { element, head, body } = this;
-      const edge = element.scrollTop + head.offsetHeight + 24;
-      const read = element.scrollTop
-        ? this.parts()
-            .filter((part) => part.offsetTop <= edge)
-            .at(-1)
-        : null;
+      const restore = this.reader();
       this.title.replaceChildren(...shown(name));
       this.place.textContent = place;
       this.copied.textContent = "";
-      body.replaceChildren(...nodes);
-      element.hidden = false;
-      const same = read && this.parts().find((part) => part.dataset.title === read.dataset.title);
-      element.scrollTop = same ? same.offsetTop - head.offsetHeight - 8 : 0;
+      this.body.replaceChildren(...nodes);
+      this.element.hidden = false;
+      restore();
     }
 
     /** On a phone the trial covers all else, which then no key can reach either. */
@@ -477,7 +485,8 @@
     /** Opens the trial so many places on. */
     step(by) {
       const at = this.hits.indexOf(this.row);
-      const next = Math.min(Math.max(at < 0 ? 0 : at + by, 0), this.hits.length - 1);
+      const from = at < 0 && by > 0 ? -1 : Math.max(at, 0);
+      const next = Math.min(Math.max(from + by, 0), this.hits.length - 1);
       if (next >= 0 && next !== at) this.open(this.hits[next]);
     }
 
@@ -523,9 +532,10 @@
     }
   }
 
+  const root = document.getElementById("trial-explorer");
+  const status = root.querySelector("[role=status]");
+
   async function start() {
-    const root = document.getElementById("trial-explorer");
-    const status = root.querySelector("[role=status]");
     try {
       if (!("DecompressionStream" in window))
         throw new Error("this browser is too old to unpack them; one of 2023 can");
@@ -537,5 +547,6 @@
   }
 
   // What else stands on the page is painted first.
+  status.textContent = "Reading the trials \u2026";
   requestAnimationFrame(() => setTimeout(start));
 })();
