@@ -6,6 +6,7 @@
     done = misled.run(plan, "runs/first")
     misled.rows("runs/first")     # every graded trial, a polars frame
     misled.tables("runs/first")   # every estimate with its interval, a polars frame
+    misled.compare(["runs/first", "runs/second"])   # every difference, paired by item
 
 `split`, `tamper` and `grade` are the three tools of the command line, on text.
 """
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
+__all__ = ["compare", "grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
 
 if TYPE_CHECKING:
-    from misled.api import grade, plan, rows, run, split, steps, tables, tamper
+    from misled.api import compare, grade, plan, rows, run, split, steps, tables, tamper
 
 
 def __getattr__(name: str) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from misled import comparing, publishing, session
 from misled import directory as runs
-from misled import publishing, session
 from misled.chains import split, steps
 from misled.draws import Draws
 from misled.errors import UserError, nearest
@@ -20,7 +21,7 @@ from misled.plans import Plan, study
 from misled.records import Chain, Edited, NotApplicable
 from misled.settings import Pace
 
-__all__ = ["grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
+__all__ = ["compare", "grade", "plan", "rows", "run", "split", "steps", "tables", "tamper"]
 
 
 def plan(**keys: Any) -> Plan | JudgePlan:
@@ -50,6 +51,14 @@ def tables(directory: str | Path) -> pl.DataFrame:
     path = Path(directory)
     made = session.reopen(path)
     return frame(publishing.tables(made, runs.standing(made, path).rows))
+
+
+def compare(directories: Sequence[str | Path], match: Sequence[str] = ()) -> pl.DataFrame:
+    """Every difference of runs from the first of them, one row each, with both values beside it.
+
+    Columns as in `tables`. `match` pairs names that differ, as `A=B`.
+    """
+    return frame(comparing.compare([Path(path) for path in directories], match).entries)
 
 
 def tamper(

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from misled.captions import label
+from misled.captions import KEYS, label
 from misled.facing import Facing, leading
 from misled.records import Entry, Record
 from misled.strokes import (
@@ -36,6 +36,7 @@ from misled.versus_judge import EFFECTS
 
 __all__ = ["Chart", "charts", "figure", "render"]
 
+LONGEST = 120  # characters of a file's stem
 _STEP, _GAP = 0.115, 0.17  # inches between the dots of a row, and between rows
 _LEAST = (-0.1, 0.0, 0.1)  # the axis shows these, so that next to nothing looks like it
 _R = ("r_cpt", "net_r")
@@ -90,6 +91,15 @@ class Chart(Record, frozen=True):
     study: str
     found: tuple[Facing, ...]
 
+    @property
+    def panels(self) -> dict[str, list[Facing]]:
+        """What stands in each panel, by its title."""
+        kind = _KINDS[self.study]
+        panels: dict[str, list[Facing]] = {}
+        for each in self.found:
+            panels.setdefault(kind.panel(each), []).append(each)
+        return panels
+
 
 def charts(found: Sequence[Facing]) -> list[Chart]:
     """A figure for each run and problem set, of own answers and edited chains apart; over D_T."""
@@ -106,7 +116,8 @@ def charts(found: Sequence[Facing]) -> list[Chart]:
     for (run, against, problems, *rest), mine in cut.items():
         words = [problems, *(word for word, many in zip(rest, several[3:], strict=True) if many)]
         told = [*filter(None, words), *([run] if several[0] else [])]
-        stem = name = re.sub(r"[^A-Za-z0-9.+]+", "-", " ".join(["compare", *told])).strip("-.")
+        stem = re.sub(r"[^A-Za-z0-9.+]+", "-", " ".join(["compare", *told]))[:LONGEST]
+        name = stem = stem.strip("-.")
         while name in made:
             name = f"{stem}-{len(made)}"
         who = {each.keys.get(key, "") for each in mine for key in _WHO} - {""}
@@ -123,10 +134,7 @@ def render(chart: Chart, *forms: str) -> tuple[bytes, ...]:
 
 def figure(chart: Chart) -> Figure:
     """A panel a kind of score or a condition; panels share their rows."""
-    kind = _KINDS[chart.study]
-    panels: dict[str, list[Facing]] = {}
-    for each in chart.found:
-        panels.setdefault(kind.panel(each), []).append(each)
+    kind, panels = _KINDS[chart.study], chart.panels
     names = _rows(chart)
     rows = list(dict.fromkeys(names.values()))
     looks = strokes((each.score for each in chart.found), kind.scores)
@@ -167,9 +175,12 @@ def _rows(chart: Chart) -> dict[_Key, str]:
     keys = list(dict.fromkeys(_key(each) for each in chart.found))
     common = set.intersection(*(set(key) for key in keys)) if len(keys) > 1 else set()
     names = _WHO if len(keys) == 1 else tuple(name for key in keys for name, _ in key)
-    return {
-        key: wrapped((v for k, v in key if (k, v) not in common and k in names), 24) for key in keys
-    }
+    shown = {key: [x for x in key if x not in common and x[0] in names] for key in keys}
+    return {key: wrapped((_named(*x) for x in mine), 24) for key, mine in shown.items()}
+
+
+def _named(name: str, value: str) -> str:
+    return f"{KEYS[name]} {value}" if name in {"d_t", "k"} else value
 
 
 def _prepare(axes: Axes, entries: Sequence[Entry], rows: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ it is written out. The page has no script and asks nothing of the network.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,17 @@ from misled import facing, figures_versus, latex, sheets
 from misled.comparing import Comparison
 from misled.records import Record
 
-__all__ = ["html", "markdown", "write"]
+__all__ = ["Plate", "html", "markdown", "write"]
 
 LONGEST = 400  # lines of a table on the page; the whole of it stands in the CSV
 
 
-class _Plate(Record, frozen=True):
-    """A figure as the page shows it."""
+class Plate(Record, frozen=True):
+    """A figure as the page shows it; a single one has one panel."""
 
     title: str
     image: str
+    single: bool
 
 
 def write(found: Comparison, directory: Path, forms: Sequence[str]) -> Path:
@@ -43,15 +44,16 @@ def write(found: Comparison, directory: Path, forms: Sequence[str]) -> Path:
     }
     for form, text in texts.items():
         sheets.publish(directory / f"compare.{form}", text.encode())
-    images: dict[str, bytes] = {}
+    plates = []
     every = tuple(dict.fromkeys(("svg", *forms)))
     for chart in figures_versus.charts(faced):
         painted = dict(zip(every, figures_versus.render(chart, *every), strict=True))
-        images[chart.title] = painted["svg"]
+        image = _data("image/svg+xml", painted["svg"])
+        plates.append(Plate(chart.title, image, len(chart.panels) == 1))
         for form in forms:
             sheets.publish(directory / f"{chart.name}.{form}", painted[form])
     path = directory / "compare.html"
-    sheets.publish(path, html(found, images).encode())
+    sheets.publish(path, html(found, plates).encode())
     return path
 
 
@@ -72,8 +74,8 @@ def title(found: Comparison) -> str:
     return f"{', '.join(others)} against {first}"
 
 
-def html(found: Comparison, images: Mapping[str, bytes]) -> str:
-    """The page; `images` are its figures as SVG, by their titles."""
+def html(found: Comparison, plates: Sequence[Plate]) -> str:
+    """The page with its figures."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("misled", "data"),
         autoescape=True,
@@ -91,7 +93,7 @@ def html(found: Comparison, images: Mapping[str, bytes]) -> str:
                           else "Without the chain, with it, and what it changes"),
         every=_cut(facing.sheet(faced)),
         csv=_data("text/csv", sheets.csv_text(found.entries).encode()),
-        figures=[_Plate(name, _data("image/svg+xml", image)) for name, image in images.items()],
+        figures=plates,
         reading=f"compare.{found.study}.html.jinja",
     )  # fmt: skip
 
