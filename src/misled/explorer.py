@@ -18,11 +18,13 @@ import polars as pl
 from misled import dossier_cpt, dossier_judge, trial_index
 from misled.dossiers import Beside, Dossier, Side
 from misled.judged import AGAIN, PAIR, SELF
+from misled.plans import CONTRASTS
 from misled.recall import Kept, recall
 from misled.records import Answer, Response
 from misled.row import Judged, Row
 from misled.session import Session
 from misled.store import Store
+from misled.trials import CONTROLS
 
 __all__ = ["Trials"]
 
@@ -34,7 +36,6 @@ _CELL = (
     *("d_t", "sample"),
 )
 _SPOT = ("variant", "k", "place")
-_ALONE = ("source", "gate")
 _READ_WITH = (*PAIR, *AGAIN, *SELF[::-1])
 _TITLES = {
     "answer": "without the chain",
@@ -48,6 +49,10 @@ _TITLES = {
     "again": "the question alone, again",
     "clean": "the chain as it was",
     "tampered": "the tampered chain",
+    "no_answer_line": "the tampered chain without its conclusion",
+    "bare": "the tampered result alone",
+    "other_number": "the chain with another number",
+    "foreign": "another problem's chain",
 }
 
 
@@ -58,6 +63,7 @@ class Trials:
         self.session, self.rows = session, rows
         self.study = session.plan.study
         self.ids = trial_index.identities(rows, self.study)
+        self._named = rows.select(trial_index.IDENTITY[self.study])
         self._turned = trial_index.turns(rows) if self.study == "judge" else None
         self._block = lru_cache(maxsize=4)(self._indexed)
 
@@ -111,15 +117,11 @@ class Trials:
 
     def _indexed(self, name: str, problem: str) -> _Block:
         """The rows of one problem by their coordinates."""
-        at = list(self._problems[name, problem])
-        keys = trial_index.IDENTITY[self.study]
-        lines = self.rows.select(keys)[at].iter_rows()
-        return dict(zip(lines, at, strict=True))
+        return {self._named.row(place): place for place in self._problems[name, problem]}
 
     def _at(self, row: Any, **changes: object) -> int | None:
         """Where the trial stands that differs from `row` in this alone."""
-        keys = trial_index.IDENTITY[self.study]
-        named = {name: getattr(row, name) for name in keys} | changes
+        named = {name: getattr(row, name) for name in self._named.columns} | changes
         return self._block(row.set, row.problem).get(tuple(named.values()))
 
     def _others(self, place: int, row: Any) -> Iterator[tuple[int, Any]]:
@@ -136,7 +138,8 @@ class Trials:
         if row.arm != "source":
             yield self._at(row, **nothing | {"mode": row.mode, "arm": "gate"})
         if row.method is not None:
-            yield from (self._at(row, arm=arm) for arm in ("tampered", "clean", "again"))
+            arms = ("tampered", *CONTROLS, *CONTRASTS)
+            yield from (self._at(row, arm=arm) for arm in arms)
 
     def _with_verdict(self, row: Judged) -> Iterator[int | None]:
         """The generation, and the plain verdicts of the same judge on it."""
@@ -171,7 +174,8 @@ class Trials:
                 reply=reply,
                 source=source if isinstance(source, Response) else None,
                 beside=tuple(
-                    Beside(_TITLES[other.arm], self._id(at), other.outcome) for at, other in others
+                    Beside(_TITLES.get(other.arm, other.arm), self._id(at), other.outcome)
+                    for at, other in others
                 ),
             )
         )

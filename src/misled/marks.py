@@ -22,6 +22,7 @@ Piece: TypeAlias = tuple[str, str] | tuple[str, str, str]
 
 _TRIED = 12  # places of a value, the last ones, of which each is tried
 _LONGEST = 20_000  # code points of a text in which places are tried
+_SOUGHT = 200_000  # code points of a text in which places are sought
 _NEXT = str.maketrans("0123456789", "1234567891")
 
 
@@ -98,6 +99,8 @@ def stated(text: str, value: str, read: Callable[[str], str | None]) -> Number |
 
     Tried by writing other digits in its place: if another value is read then, it was read there.
     """
+    if len(text) > _SOUGHT:
+        return None
     places = [n for n in numbers(text) if _magnitude(n.value) == _magnitude(value)][-_TRIED:]
     if len(places) > 1 and len(text) <= _LONGEST:
         for place in reversed(places):

@@ -24,6 +24,7 @@ from misled.verdict_words import lexicon
 __all__ = ["answer_of", "digits", "replied", "ruled", "saying", "stating"]
 
 _TRIED = 40  # verdict words, the last ones, of which each is tried
+_LONGEST = 20_000  # code points of a reply in which they are
 _SIGNS = {"✅": "❌", "✓": "✗", "✔": "✘", "yes": "no", "agree": "disagree", "正确": "错误"}
 _TURNED = _SIGNS | {other: sign for sign, other in _SIGNS.items()}
 
@@ -108,6 +109,8 @@ def ruled(said: str, verdict: str, words: tuple[str, str]) -> tuple[Mark, ...]:
     Tried by turning each word of a verdict round, the last first: where that turns
     what is read, it was read.
     """
+    if len(said) > _LONGEST:
+        return ()
     known = lexicon(words)
     for place in reversed(list(_words(words).finditer(lowered(said)))[-_TRIED:]):
         other = _TURNED.get(place[0]) or words[place[0] in known.accept]
