@@ -13,8 +13,9 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 import numpy as np
@@ -23,7 +24,7 @@ __all__ = ["SIZE", "Trials", "dossier", "draw", "identity", "made", "page"]
 
 SIZE = 100  # trials of a shard
 HELD = {"channel": "user", "scope": "endings", "place": "random", "perturbation": "digits"}
-FACETS = {
+FACETS: dict[str, list[Any]] = {
     "target": [f"planted/model-{i}" for i in range(5)],
     "method": ["baseline", "uncertainty", "contradiction", "prefix"],
     "d_t": [1, 2, 3, 4, 5, 6],
@@ -39,7 +40,8 @@ DATA = Path(__file__).parents[1] / "src" / "misled" / "data"
 SCRIPTS = tuple(DATA / name for name in ("trial.js", "trials.js", "explorer.js"))
 
 
-class Trials(NamedTuple):
+@dataclass(frozen=True)
+class Trials:
     """An index and the texts of its trials; `texts` gives those of a place."""
 
     index: dict[str, Any]
@@ -59,7 +61,7 @@ def identity(i: int) -> str:
 
 def draw(i: int) -> dict[str, Any]:
     """One trial's digits, always the same at one place."""
-    draws = random.Random(i)  # noqa: S311 - no secret
+    draws = random.Random(i)
     gold = str(draws.randrange(10**14, 10**15))
     d_t = FACETS["d_t"][i % 6]
     tampered = list(gold)
@@ -69,7 +71,7 @@ def draw(i: int) -> dict[str, Any]:
     return {"gold": gold, "tampered": "".join(tampered), "value": value}
 
 
-def made(n: int, *, columns: Sequence[dict[str, Any]] = (), texts: str = "embedded") -> Trials:
+def made(n: int, *, columns: Sequence[dict[str, Any]] = (), kept: str = "embedded") -> Trials:
     """So many drawn trials; `columns` are further ones."""
     draws = np.random.default_rng(1)
     found: list[dict[str, Any]] = []
@@ -94,8 +96,8 @@ def made(n: int, *, columns: Sequence[dict[str, Any]] = (), texts: str = "embedd
             | {"codes": packed(codes)}
         )
     digits = [draw(i) for i in range(n)]
-    for name in ("gold", "tampered", "value"):
-        found.append(_texts(name, [each[name] for each in digits]))
+    names = ("gold", "tampered", "value")
+    found.extend(_texts(name, [each[name] for each in digits]) for name in names)
     found.append(_texts("problem", [f"addition-{i // 72}" for i in range(n)]))
     for name, scale in (("r_cpt", 1), ("relative_error", 1e-6), ("completion_tokens", 5000)):
         data = (draws.random(n) * scale).astype("<f4")
@@ -110,7 +112,7 @@ def made(n: int, *, columns: Sequence[dict[str, Any]] = (), texts: str = "embedd
         "embedded": {"mode": "embedded", "shards": -(-n // SIZE), "size": SIZE},
         "served": {"mode": "served"},
         "none": {"mode": "none", "why": "The texts are too large for this file: misled view DIR."},
-    }[texts]
+    }[kept]
     index = {"study": "cpt", "n": n, "columns": [*found, *columns], "ids": packed(ids)}
     return Trials(index | {"texts": where}, dossier)
 
@@ -179,7 +181,7 @@ def dossier(i: int) -> dict[str, Any]:
             ["r CPT", "1"],
             ["seconds", "12.4"],
         ],
-        "why": f"The value {value} was read from the last line of the answer; it is compared with {gold}.",
+        "why": f"The value {value} stands in the last line of the answer; {gold} is true.",
         "sections": [
             {"title": "The answer, digit by digit", "digits": digits},
             {"title": "Question", "pieces": [[question, ""]]},

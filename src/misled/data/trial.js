@@ -11,6 +11,7 @@
 const trial = (() => {
   const PORTION = 40000; // characters of a text that are laid out at once
   const SHORT = 15; // a change that can stand above the line
+  const PLAIN = /^(?:\u2013|[-\u2212]?\d{1,400}(?:\.\d{1,400})?)$/; // digits, or nothing
   const FIRST = 8; // facts that are shown without asking
   const ROLES = ["calculation", "reflection", "verification", "conclusion", "other"];
   const MARKS = {
@@ -148,7 +149,7 @@ const trial = (() => {
   /** The values place by place, and what the answer did at each place where that can be said. */
   function digits({ gold, tampered, value, rows }) {
     const given = [gold, tampered, value];
-    if (given.some((text) => said(text).length > 400)) {
+    if (!rows && !given.map(said).every((text) => PLAIN.test(text))) {
       return [definitions(["true", "tampered", "answer"].map((name, i) => [name, given[i]]))];
     }
     const places = rows || aligned(given);
@@ -169,7 +170,11 @@ const trial = (() => {
     const line = (name, row, markOf) => {
       const cells = places.map((place, at) => {
         const mark = markOf(place);
-        return make("td", { class: gap(at) }, mark ? make("mark", { class: mark }, place[row]) : place[row]);
+        return make(
+          "td",
+          { class: gap(at) },
+          ...(mark ? [tell("mark", place[row], { class: mark })] : shown(place[row])),
+        );
       });
       return make("tr", {}, make("th", { scope: "row" }, name), ...cells);
     };
