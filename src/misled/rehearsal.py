@@ -86,8 +86,10 @@ def estimate(session: Session, reply_tokens: int | None = None) -> list[dict[str
         lookup = _Rehearsal(planted, unit)
         list(session.experiment.walk(unit, lookup))
         alone = tokens.count(unit.problem.question) + ALONE
-        for key in lookup.asked.keys() - seen:
-            request, reply = lookup.asked[key], lookup.replies[key]
+        for key, request in lookup.asked.items():
+            if key in seen:
+                continue
+            reply = lookup.replies[key]
             prompt, completion = _prompt(request), _completion(reply)
             if reply_tokens is not None:
                 prompt += max(0, reply_tokens - completion) if prompt > 2 * alone else 0
