@@ -198,14 +198,33 @@ def dossier(i: int) -> dict[str, Any]:
     }
 
 
+def shard(dossiers: list[dict[str, Any]]) -> dict[str, Any]:
+    """Dossiers with each text once, in a table in which the pieces name its place."""
+    table: dict[str, int] = {}
+
+    def placed(node: Any) -> Any:
+        if isinstance(node, list):
+            return [placed(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        return {
+            name: [[table.setdefault(text, len(table)), *rest] for text, *rest in value]
+            if name == "pieces"
+            else placed(value)
+            for name, value in node.items()
+        }
+
+    return {"dossiers": placed(dossiers), "texts": list(table)}
+
+
 def page(path: Path, trials: Trials, *, shards: bool = True) -> Path:
     """A page of its own with these trials, as a file that opens from disk."""
     n = trials.index["n"]
     blocks = []
     if shards and trials.index["texts"]["mode"] == "embedded":
         for start in range(0, n, SIZE):
-            texts = [trials.texts(i) for i in range(start, min(start + SIZE, n))]
-            blocks.append(packed(json.dumps(texts).encode()))
+            mine = [trials.texts(i) for i in range(start, min(start + SIZE, n))]
+            blocks.append(packed(json.dumps(shard(mine)).encode()))
     script = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = jinja2.Environment(

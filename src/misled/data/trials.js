@@ -92,6 +92,19 @@ const trials = (() => {
   /** An option of a filter in words: "" stands for null, too. */
   const named = (c, option) => option || (c.list ? "none" : "no entry");
 
+  /** A dossier with its texts; in a shard, a piece names the place of its text in a table. */
+  function whole(node, texts) {
+    if (Array.isArray(node)) return node.map((each) => whole(each, texts));
+    if (node === null || typeof node !== "object") return node;
+    const piece = ([text, ...rest]) => {
+      const found = typeof text === "number" ? texts[text] : text;
+      if (typeof found !== "string") throw new Error("one of them is missing");
+      return [found, ...rest];
+    };
+    const own = ([name, value]) => [name, name === "pieces" ? value.map(piece) : whole(value, texts)];
+    return Object.fromEntries(Object.entries(node).map(own));
+  }
+
   /** A function that gives the texts of a row from wherever the run keeps them, null where nowhere. */
   function library(run) {
     const { mode, size } = run.texts;
@@ -104,7 +117,8 @@ const trials = (() => {
       const shard = Math.floor(row / size);
       if (!shards.has(shard)) shards.set(shard, parsed(shard));
       if (shards.size > KEPT) shards.delete(shards.keys().next().value);
-      return (await shards.get(shard))[row % size];
+      const { texts, dossiers } = await shards.get(shard);
+      return whole(dossiers[row % size], texts);
     };
     const served = async (row) => {
       const answer = await fetch(`trial/${idOf(run, row)}.json`);
