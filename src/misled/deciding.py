@@ -9,9 +9,10 @@ Whatever is no verdict is unreadable, on no side. Knows nothing about what is as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from misled import chains, verdicts
+from misled.expressions import Equality
 from misled.grading import spent
 from misled.judge_plans import Point
 from misled.judge_units import JudgeUnit
@@ -19,7 +20,17 @@ from misled.labels import Label
 from misled.records import Answer, Failure, Message, Request, Response
 from misled.row import Judged
 
-__all__ = ["coordinates", "failed", "labelled", "ruled", "verdict", "visible", "who"]
+__all__ = [
+    "compared",
+    "coordinates",
+    "failed",
+    "labelled",
+    "pair",
+    "ruled",
+    "verdict",
+    "visible",
+    "who",
+]
 
 Lookup: TypeAlias = Callable[[Request], Answer | None]
 
@@ -28,6 +39,19 @@ def visible(reply: Response) -> str:
     """A reply without its thinking."""
     chain = chains.of(reply.content, reply.reasoning)
     return chain.answer if chain.delimited else reply.content
+
+
+def pair(one: str, other: str) -> Request:
+    """The question to the algebra system whether two formulas are equal."""
+    messages = (Message("user", one), Message("user", other))
+    lane = stage = "compare"
+    return Request("algebra", "math-verify", messages, lane=lane, stage=stage)
+
+
+def compared(reply: Answer) -> Equality:
+    """What the algebra system said of a pair."""
+    word = reply.content if isinstance(reply, Response) else ""
+    return next((known for known in get_args(Equality) if known == word), "crash")
 
 
 def verdict(unit: JudgeUnit, reply: Response, cell: dict[str, Any]) -> Judged:

@@ -78,7 +78,7 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         fix = f"{error.strerror}; choose another --run"
         raise UserError(f"cannot create {directory}: {fix}") from None
     path, ledger = directory / "misled.db", Ledger(session.experiment.row)
-    with lock(directory), contextlib.closing(session), contextlib.ExitStack() as stack:
+    with lock(directory), contextlib.ExitStack() as stack:
         store = stack.enter_context(Store(path))
         keep(store, session)
         replace_file(directory / "plan.toml", session.plan.toml.encode())
@@ -113,10 +113,7 @@ def _units(session: Session, done: set[int], *, kept: bool) -> Iterator[tuple[in
 def standing(session: Session, directory: Path) -> Standing:
     """What `directory` gives, graded again from its answers."""
     ledger = Ledger(session.experiment.row)
-    with (
-        contextlib.closing(session),
-        Store(directory / "misled.db", read_only=True) as store,
-    ):
+    with Store(directory / "misled.db", read_only=True) as store:
         unfinished = _gather(session, enumerate(session.units()), store.get, ledger)
     return Standing(ledger.frame(), unfinished)
 
@@ -186,13 +183,25 @@ def _planted(session: Session, _pace: Pace) -> Engine:
     return Planted(session.inputs.prompts, judging=session.inputs.judging)
 
 
+def _algebra(_session: Session, _pace: Pace) -> Engine:
+    from misled.engines.algebra import Algebra
+
+    return Algebra()
+
+
 # The engines by provider, each imported when it is used; every other provider is a server.
-ENGINES: dict[str, Callable[[Session, Pace], Engine]] = {"local": _local, "planted": _planted}
+ENGINES: dict[str, Callable[[Session, Pace], Engine]] = {
+    "algebra": _algebra,
+    "local": _local,
+    "planted": _planted,
+}
 
 
 def _engines(session: Session, pace: Pace) -> dict[str, Engine]:
-    """One engine for each provider of the plan."""
+    """One engine for each provider of the plan, and what compares formulas for its labels."""
     names = dict.fromkeys(model.provider for model in session.study.models.values())
+    if session.plan.study == "judge":
+        names["algebra"] = None
     return {name: ENGINES.get(name, _http)(session, pace) for name in names}
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from misled.expressions import Equal
 from misled.judge_plans import ONCE, JudgePlan, Point, points
 from misled.judge_prompts import JudgePrompts
 from misled.labels import Kind
@@ -25,15 +24,13 @@ __all__ = ["JudgeStudy", "JudgeUnit", "units"]
 class JudgeStudy(Record, frozen=True):
     """What every unit of a run shares; `logged` holds answers from a file, by set and id.
 
-    `kinds` says of each problem set whether its golds are formulas or texts;
-    `algebra` decides on pairs of formulas.
+    `kinds` says of each problem set whether its golds are formulas or texts.
     """
 
     plan: JudgePlan
     prompts: JudgePrompts
     models: Mapping[str, Model]
     kinds: Mapping[str, Kind]
-    algebra: Equal | None = None
     logged: Mapping[str, Mapping[str, Logged]] = {}
 
 

@@ -42,6 +42,8 @@ class _Rehearsal:
         self.replies: dict[str, Response] = {}
 
     def __call__(self, request: Request) -> Answer:
+        if request.provider == "algebra":  # it costs nothing
+            return Response("different")
         self.asked[request.key] = request
         stand_in = msgspec.structs.replace(request, provider="planted", model=PROFILE)
         reply = self._planted.reply(stand_in)

@@ -34,7 +34,6 @@ from misled.judge_plans import JudgePlan
 from misled.judge_prompts import JudgePrompts
 from misled.judge_units import JudgeStudy
 from misled.logs import Logged
-from misled.mathchild import Checker
 from misled.models import Model
 from misled.plans import Plan
 from misled.problems import Reject
@@ -99,12 +98,6 @@ class Session(Record, frozen=True):
                 )
         return found
 
-    def close(self) -> None:
-        """End the algebra system, where one was started; it starts anew when it is asked."""
-        algebra = getattr(self.study, "algebra", None)
-        if isinstance(algebra, Checker):
-            algebra.close()
-
     @property
     def lacking(self) -> list[str]:
         """Ids of an answers file's items without the reasoning that the plan's conditions need."""
@@ -155,14 +148,13 @@ def _resolved(plan: Plan | JudgePlan, name: str) -> Model:
 
 
 def _judging(plan: JudgePlan, inputs: Inputs, resolved: dict[str, Model]) -> JudgeStudy:
-    """Study B with its labellers: the kind of each set's golds, and an algebra system."""
+    """Study B with the kind of each set's golds, by which answers are labelled."""
     golds = {found[0].set: [p.gold for p in found] for found in inputs.problems.values()}
     return JudgeStudy(
         plan=plan,
         prompts=inputs.judging,
         models=resolved,
         kinds={name: labels.kind(each) for name, each in golds.items()},
-        algebra=Checker(),
         logged=inputs.logged,
     )
 

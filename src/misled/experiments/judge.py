@@ -1,7 +1,7 @@
 """Study B, judges with and without the chain (arXiv 2604.06756), from the prompt to the row.
 
     generate    G answers q: reasoning r and answer a, or both come from a file
-    label       y: whether a is right, by rules, a match or a verifier model
+    label       y: whether a is right, by rules, an algebra system, a match or a verifier model
     answer      J sees q and a                  } again_...: the same asked once more,
     reasoning   J sees q, r and a               } which gives the floor
     self        G itself, right after answering; self_hidden: without its reasoning
@@ -24,7 +24,18 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from misled import fences, judge_prompts, labels, tokens
-from misled.deciding import coordinates, failed, labelled, ruled, verdict, visible, who
+from misled.deciding import (
+    compared,
+    coordinates,
+    failed,
+    labelled,
+    pair,
+    ruled,
+    verdict,
+    visible,
+    who,
+)
+from misled.expressions import Equality
 from misled.grading import lost, spent
 from misled.judge_plans import NULLS, Point
 from misled.judge_prompts import Shown
@@ -128,10 +139,23 @@ def _no_answer(reply: Response, content: str) -> str | None:
 
 
 def _label(unit: JudgeUnit, content: str, lookup: Lookup) -> Generator[Step, None, Label | None]:
-    """Rules and match first; then the verifier, once it has replied."""
+    """Rules, the algebra system and match first; then the verifier, once it has replied."""
     study, problem = unit.study, unit.problem
-    of, algebra = study.kinds[problem.set], study.algebra
+    due: list[Request] = []
+
+    def algebra(one: str, other: str) -> Equality:
+        request = pair(one, other)
+        reply = lookup(request)
+        if reply is None:
+            due.append(request)
+            return "unparsed"  # until it is known
+        return compared(reply)
+
+    of = study.kinds[problem.set]
     first = labels.label(content, problem.gold, of=of, algebra=algebra)
+    if due:
+        yield from due
+        return None
     model = study.plan.verifier
     if model is None or first.by == "deterministic":
         return first
