@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from misled import figures_judge
@@ -31,7 +32,8 @@ def drawings(found: list[Judged]) -> dict[str, Drawing]:
 
 def marks(drawing: Drawing) -> list[Any]:
     figure = figures_judge.figure(drawing)
-    return [line.get_marker() for axes in figure.axes for line in axes.get_lines()]
+    lines = [line for axes in figure.axes for line in axes.get_lines()]
+    return [line.get_marker() for line in lines for _ in np.atleast_1d(line.get_xdata())]
 
 
 def words(drawing: Drawing) -> list[str]:

@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from misled.prompts import METHODS
 from misled.records import Entry
 from misled.sheets import visible
-from misled.strokes import GREY, SIZES, STRIP, empty, extent, legend, strokes, wrapped
+from misled.strokes import GREY, STRIP, extent, legend, place, strokes, wrapped
 
 __all__ = ["curves"]
 
@@ -50,11 +50,10 @@ def curves(title: str, entries: Sequence[Entry], label: str, references: Referen
             axes.tick_params(labelbottom=True)
         if index % columns == columns - 1 or index == len(panels) - 1:
             _name_references(axes, references, in_layout=index % columns == columns - 1)
-        for place, (method, line) in enumerate(styles.items()):
+        for series, (method, line) in enumerate(styles.items()):
             points = [e for e in mine if e.keys.get("method", "") == method]
-            _draw(
-                axes, points, line, (place - (len(styles) - 1) / 2) * min(0.15, 0.6 / len(styles))
-            )
+            shift = (series - (len(styles) - 1) / 2) * min(0.15, 0.6 / len(styles))
+            _draw(axes, points, line, shift)
     for spare in grid[len(panels) :]:
         spare.set_axis_off()
     lent = any(target != source for target, source in panels)
@@ -94,17 +93,8 @@ def _prepare(axes: Axes, entries: Sequence[Entry], references: References) -> No
 
 
 def _draw(axes: Axes, points: Sequence[Entry], line: dict[str, Any], offset: float) -> None:
-    """One method's line: intervals, full markers, hollow ones where no interval is claimed."""
-    size, color = SIZES[line["marker"]], line["color"]
+    """One method's line, broken where a cell is empty."""
     xs = [int(e.keys["d_t"]) + offset for e in points]
     ys = [math.nan if e.value is None else e.value for e in points]
-    axes.plot(xs, ys, color=color, linestyle=line["linestyle"], lw=1.1)
-    for x, y, e in zip(xs, ys, points, strict=True):
-        if e.value is None:
-            axes.plot(x, STRIP / 2, transform=axes.get_xaxis_transform(), marker=empty(e),
-                      markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
-            continue
-        if e.low is not None and e.high is not None:
-            axes.plot([x, x], [e.low, e.high], color=color, lw=0.9, solid_capstyle="butt")
-        axes.plot(x, y, marker=line["marker"], markersize=size, color=color, mew=0.9,
-                  mfc="white" if e.low is None else color)  # fmt: skip
+    axes.plot(xs, ys, color=line["color"], linestyle=line["linestyle"], lw=1.1)
+    place(axes, list(zip(xs, points, strict=True)), line, upright=True)

@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from misled.prompts import METHODS
 from misled.records import Entry
 from misled.sheets import visible
-from misled.strokes import GREY, SIZES, STRIP, Stroke, empty, extent, legend, strokes, wrapped
+from misled.strokes import GREY, STRIP, extent, legend, place, strokes, wrapped
 
 __all__ = ["dots"]
 
@@ -60,12 +60,14 @@ def dots(
             axes.set_xlabel(label)
             axes.tick_params(labelbottom=True)
         _name_references(axes, references)
-        for place, model in enumerate(models):
-            of_model = [e for e in mine if (e.keys["target"], e.keys.get("source", "")) == model]
-            for e in of_model:
-                at = list(looks).index(e.keys.get(series, ""))
-                offset = (at - (len(looks) - 1) / 2) * _STEP / (_STEP * len(looks) + _GAP)
-                _dot(axes, e, place + offset, looks[e.keys.get(series, "")])
+        for at, (kind, look) in enumerate(looks.items()):
+            shift = (at - (len(looks) - 1) / 2) * _STEP / (_STEP * len(looks) + _GAP)
+            points = [
+                (models.index((e.keys["target"], e.keys.get("source", ""))) + shift, e)
+                for e in mine
+                if e.keys.get(series, "") == kind
+            ]
+            place(axes, points, look, upright=False)
     for spare in grid[len(panels) :]:
         spare.set_axis_off()
     sources = dict.fromkeys(source for _, source in models)
@@ -118,15 +120,3 @@ def _name_references(axes: Axes, references: Mapping[float, str]) -> None:
             color=GREY,
             fontsize=6.5,
         )
-
-
-def _dot(axes: Axes, e: Entry, y: float, look: Stroke) -> None:
-    color = look["color"]
-    if e.value is None:
-        axes.plot(STRIP / 2, y, transform=axes.get_yaxis_transform(), marker=empty(e),
-                  markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
-        return
-    if e.low is not None and e.high is not None:
-        axes.plot([e.low, e.high], [y, y], color=color, lw=0.9, solid_capstyle="butt")
-    axes.plot(e.value, y, marker=look["marker"], markersize=SIZES[look["marker"]], color=color,
-              mew=0.9, mfc="white" if e.low is None else color)  # fmt: skip

@@ -62,7 +62,10 @@ class Drawing(Record, frozen=True):
 
 
 def drawings(entries: Iterable[Entry]) -> list[Drawing]:
-    """A figure for each table that is one, and for each combination of what is no axis of it."""
+    """A figure for each table that is one, and for each combination of what is no axis of it.
+
+    There is no figure 4 of one D_T alone.
+    """
     cut: dict[tuple[str, tuple[tuple[str, str], ...]], list[Entry]] = {}
     for e in entries:
         if e.table in _KINDS:
@@ -76,6 +79,8 @@ def drawings(entries: Iterable[Entry]) -> list[Drawing]:
             said.setdefault(name, set()).add(value)
     found: dict[str, Drawing] = {}
     for (table, apart), mine in cut.items():
+        if _KINDS[table].paint is curves and len({e.keys["d_t"] for e in mine}) == 1:
+            continue  # of one degree there is no curve: figure 5 has it
         words = [value for name, value in apart if name == "set" or len(said[name]) > 1]
         stem = name = re.sub(r"[^A-Za-z0-9.+]+", "-", " ".join([table, *words])).strip("-.")
         while name in found:

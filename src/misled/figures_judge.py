@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -31,12 +30,11 @@ from misled.rulings import distinct
 from misled.sheets import visible
 from misled.strokes import (
     GREY,
-    SIZES,
     STRIP,
     Stroke,
-    empty,
     extent,
     legend,
+    place,
     rendered,
     strokes,
     wrapped,
@@ -57,6 +55,8 @@ _SHOWN = {
 _FLOOR = "_floor"
 _COLUMNS = {"pass": "all answers", "tpr": "right answers", "fpr": "wrong answers"}
 _EDITS = {"filler": "filler", "placebo": "placebo", "chain_cut": "cut", "true_edit": "reworded"}
+_PLAIN: Stroke = {"color": GREY, "marker": "o", "linestyle": (0, (4, 2))}
+_TALLEST = 8.6  # inches of panels below each other that a page of a journal holds
 _STEP, _GAP = 0.11, 0.17  # inches between the dots of a judge, and between judges
 
 
@@ -115,7 +115,7 @@ def _flips(drawing: Drawing) -> Figure:
 def _ability(drawing: Drawing) -> Figure:
     """Figure 4: a panel a problem set, a row a judge, a dot the share that it answers rightly."""
     looks = strokes(("accuracy",), ("accuracy",))
-    made = _panels(drawing, "answered rightly", looks)
+    made = _panels(drawing, "share answered rightly", looks)
     if any(e.value is None or e.low is None for e in drawing.entries):
         _legend(made, drawing, looks)
     return made
@@ -127,22 +127,25 @@ def _panels(drawing: Drawing, label: str, looks: Mapping[str, Stroke]) -> Figure
     columns = min(len(sets), 4)
     rows = math.ceil(len(sets) / columns)
     height = len(judges) * (_STEP * len(looks) + _GAP)
-    wide = (4.6, 7.0, 7.0, 7.6)[columns - 1]
+    wide = 4.6 if columns == 1 else 7.0
     made = Figure(figsize=(wide, 0.9 + rows * (height + 0.45)))
     made.set_layout_engine("constrained", h_pad=0.06, w_pad=0.04)
     grid = made.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
     for index, (axes, name) in enumerate(zip(grid, sets, strict=False)):
         _prepare(axes, drawing.entries, [wrapped([judge], 26) for judge in judges])
-        axes.set_title(wrapped([name], (52, 38, 26, 19)[columns - 1]), loc="left", parse_math=False)
+        axes.set_title(wrapped([name], (52, 38, 26, 17)[columns - 1]), loc="left", parse_math=False)
         if index + columns >= len(sets):
             axes.set_xlabel(label)
             axes.tick_params(labelbottom=True)
-        for e in drawing.entries:
-            if e.keys["set"] == name:
-                series = e.metric.removesuffix(_FLOOR)
-                at = (list(looks).index(series) - (len(looks) - 1) / 2) * _STEP
-                y = judges.index(e.keys["judge"]) + at / (_STEP * len(looks) + _GAP)
-                _dot(axes, e, y, looks[series])
+        mine = [e for e in drawing.entries if e.keys["set"] == name]
+        for at, (series, look) in enumerate(looks.items()):
+            shift = (at - (len(looks) - 1) / 2) * _STEP / (_STEP * len(looks) + _GAP)
+            lines = {judge: line + shift for line, judge in enumerate(judges)}
+            points = [(lines[e.keys["judge"]], e) for e in mine if e.metric == series]
+            place(axes, points, look, upright=False)
+            floors = [e for e in mine if e.metric == series + _FLOOR and e.value is not None]
+            axes.plot([e.value for e in floors], [lines[e.keys["judge"]] for e in floors], "|",
+                      markersize=7, color=look["color"], mew=1.1, zorder=2)  # fmt: skip
     for spare in grid[len(sets) :]:
         spare.set_axis_off()
     made.suptitle(visible(drawing.title), x=0.012, ha="left", fontsize=9.5, parse_math=False)
@@ -168,22 +171,6 @@ def _prepare(axes: Axes, entries: Sequence[Entry], judges: Sequence[str]) -> Non
         axes.axhline(between - 0.5, color="#d4d4d4", linewidth=0.5, zorder=1)
 
 
-def _dot(axes: Axes, e: Entry, y: float, look: Stroke) -> None:
-    color = look["color"]
-    if e.metric.endswith(_FLOOR):
-        if e.value is not None:
-            axes.plot(e.value, y, marker="|", markersize=7, color=color, mew=1.1, zorder=2)
-        return
-    if e.value is None:
-        axes.plot(STRIP / 2, y, transform=axes.get_yaxis_transform(), marker=empty(e),
-                  markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
-        return
-    if e.low is not None and e.high is not None:
-        axes.plot([e.low, e.high], [y, y], color=color, lw=0.9, solid_capstyle="butt")
-    axes.plot(e.value, y, marker=look["marker"], markersize=SIZES[look["marker"]], color=color,
-              mew=0.9, mfc="white" if e.low is None else color, zorder=3)  # fmt: skip
-
-
 def _legend(
     made: Figure, drawing: Drawing, looks: Mapping[str, Stroke], more: Sequence[Line2D] = (),
     *, lines: bool = False,
@@ -201,26 +188,27 @@ def _edited(drawing: Drawing) -> Figure:
     entries, judges = drawing.entries, distinct(drawing.entries, "judge")
     looks = strokes((_series(e) for e in entries if e.keys["variant"] != PLAIN), PLACES)
     places = _places(entries)
-    made = Figure(figsize=(7.0, 1.1 + 1.2 * len(judges)))
+    row = min(1.2, _TALLEST / len(judges))
+    made = Figure(figsize=(7.0, 1.1 + row * len(judges)))
     made.set_layout_engine("constrained", h_pad=0.05, w_pad=0.04)
     grid = made.subplots(len(judges), len(_COLUMNS), squeeze=False, sharex=True, sharey=True)
-    for row, judge in enumerate(judges):
+    for line, judge in enumerate(judges):
         for column, (metric, words) in enumerate(_COLUMNS.items()):
-            axes = grid[row, column]
+            axes = grid[line, column]
             _prepare_edited(axes, entries, places)
-            if not row:
+            if not line:
                 axes.set_title(words, loc="left")
             if not column:
                 provider, slash, model = judge.partition("/")
-                names = wrapped([provider + slash, model], 18)
-                axes.set_ylabel(names, fontsize=7, parse_math=False)
+                names = wrapped([provider + slash, model], max(12, int(17 * row)))
+                axes.set_ylabel(names, fontsize=6.5, parse_math=False)
+            axes.tick_params(bottom=line == len(judges) - 1, left=not column)
             mine = [e for e in entries if (e.keys["judge"], e.metric) == (judge, metric)]
             _curves(axes, mine, places, looks)
     grid[-1, 1].set_xlabel("false statements of four; other edits")
     made.suptitle(visible(f"{drawing.title}: share accepted"), x=0.012, ha="left", fontsize=9.5,
                   parse_math=False)  # fmt: skip
-    plain = Line2D([], [], linestyle=(0, (4, 2)), marker="o", markersize=3.6, color=GREY, lw=0.8,
-                   label="plain chain")  # fmt: skip
+    plain = Line2D([], [], **_PLAIN, markersize=3.6, lw=0.8, label="plain chain")
     _legend(made, drawing, looks, (plain,), lines=True)
     return made
 
@@ -265,27 +253,18 @@ def _curves(
     for e in mine:
         if e.keys["variant"] == PLAIN and e.value is not None:
             axes.axhline(e.value, color=GREY, lw=0.8, linestyle=(0, (4, 2)), zorder=1)
-            _point(axes, e, places[PLAIN], {"color": GREY, "marker": "o"})
+            place(axes, [(places[PLAIN], e)], _PLAIN, upright=True)
     for at, (series, look) in enumerate(looks.items()):
-        points = [e for e in mine if e.keys["variant"] != PLAIN and _series(e) == series]
         shift = (at - (len(looks) - 1) / 2) * min(0.16, 0.6 / len(looks))
-        line = [(places[e.keys["k"]] + shift, e.value) for e in points if "k" in e.keys]
-        xs, ys = [x for x, _ in line], [math.nan if y is None else y for _, y in line]
-        axes.plot(xs, ys, color=look["color"], linestyle=look["linestyle"], lw=1.0)
-        for e in points:
-            _point(axes, e, places[e.keys.get("k", e.keys["variant"])] + shift, look)
-
-
-def _point(axes: Axes, e: Entry, x: float, look: Mapping[str, Any]) -> None:
-    color = look["color"]
-    if e.value is None:
-        axes.plot(x, STRIP / 2, transform=axes.get_xaxis_transform(), marker=empty(e),
-                  markersize=4, color=color, mew=1, mfc="none")  # fmt: skip
-        return
-    if e.low is not None and e.high is not None:
-        axes.plot([x, x], [e.low, e.high], color=color, lw=0.8, solid_capstyle="butt")
-    axes.plot(x, e.value, marker=look["marker"], markersize=SIZES[look["marker"]] - 0.4, mew=0.8,
-              color=color, mfc="white" if e.low is None else color, zorder=3)  # fmt: skip
+        points = [
+            (places[e.keys.get("k", e.keys["variant"])] + shift, e)
+            for e in mine
+            if e.keys["variant"] != PLAIN and _series(e) == series
+        ]
+        line = [(x, math.nan if e.value is None else e.value) for x, e in points if "k" in e.keys]
+        axes.plot([x for x, _ in line], [y for _, y in line], color=look["color"],
+                  linestyle=look["linestyle"], lw=1.0)  # fmt: skip
+        place(axes, points, look, upright=True)
 
 
 _PAINTED: dict[str, Callable[[Drawing], Figure]] = {

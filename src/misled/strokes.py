@@ -10,12 +10,15 @@ where no number could be read into it. Knows nothing about tables.
 from __future__ import annotations
 
 import io
+import math
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from matplotlib import style
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -33,6 +36,7 @@ __all__ = [
     "empty",
     "extent",
     "legend",
+    "place",
     "rendered",
     "strokes",
     "wrapped",
@@ -59,12 +63,14 @@ STYLE = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlesize": 8.5,
-    "font.family": "DejaVu Sans",
+    "font.family": "sans-serif",
+    "font.monospace": ["DejaVu Sans Mono", "Menlo", "Consolas"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],  # what a reader without the first has
     "font.size": 8,
     "legend.fontsize": 8,
     "mathtext.fontset": "dejavusans",
     "pdf.fonttype": 42,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",
     "svg.hashsalt": "misled",
     "xtick.labelsize": 7.5,
     "xtick.major.width": 0.7,
@@ -76,6 +82,7 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
 }
+ALL_BUT = 0.9
 STRIP = 0.11  # share of the axis beside the data that is kept for cells without a number
 
 
@@ -97,6 +104,8 @@ def extent(
     """Limits of the value axis and its ticks; the strip, where one is needed, lies below."""
     values = [y for e in entries for y in (e.value, e.low, e.high) if y is not None]
     low, high = min([*values, *references]), max([*values, *references])
+    if low >= 0 and ALL_BUT < high < 1:
+        high = 1.0  # a share's axis that comes near its end shows it
     span = max(high - low, 0.2)
     bottom, top = low - 0.06 * span, high + 0.06 * span
     if any(e.value is None for e in entries):
@@ -109,6 +118,39 @@ def extent(
 def empty(entry: Entry) -> str:
     """The mark of a cell without a number."""
     return "x" if "unsupported" in entry.left_out else "_"
+
+
+def place(
+    axes: Axes, points: Sequence[tuple[float, Entry]], look: Stroke, *, upright: bool
+) -> None:
+    """A series in `axes`: intervals, values (hollow where no interval is claimed), empty cells.
+
+    Each point stands at its place beside the value axis, which is y where
+    `upright`. One stroke a kind, so that a figure of many cells stays small.
+    """
+
+    def put(points: Sequence[tuple[float, float]], **style: Any) -> None:
+        at, values = [x for x, _ in points], [y for _, y in points]
+        if points:
+            axes.plot(*((at, values) if upright else (values, at)), color=look["color"], **style)
+
+    put(
+        [(at, y) for at, e in points if e.low is not None and e.high is not None
+         for y in (e.low, e.high, math.nan)],
+        lw=0.9, solid_capstyle="butt",
+    )  # fmt: skip
+    marked = {"linestyle": "", "marker": look["marker"], "markersize": SIZES[look["marker"]]}
+    for inside, bare in ((look["color"], False), ("white", True)):
+        put(
+            [(at, e.value) for at, e in points if e.value is not None and (e.low is None) == bare],
+            mfc=inside, mew=0.9, zorder=3, **marked,
+        )  # fmt: skip
+    beside = axes.get_xaxis_transform() if upright else axes.get_yaxis_transform()
+    for mark in ("x", "_"):
+        put(
+            [(at, STRIP / 2) for at, e in points if e.value is None and empty(e) == mark],
+            transform=beside, linestyle="", marker=mark, markersize=4, mew=1,
+        )  # fmt: skip
 
 
 def legend(
@@ -141,5 +183,17 @@ def rendered(paint: Callable[[], Figure], *forms: str) -> tuple[bytes, ...]:
             out = io.BytesIO()
             figure.savefig(out, format=form, dpi=200, metadata=METADATA[form])
             figure.set_layout_engine("none")
-            found.append(out.getvalue())
+            found.append(_smaller(out.getvalue()) if form == "svg" else out.getvalue())
     return tuple(found)
+
+
+def _smaller(svg: bytes) -> bytes:
+    """An SVG without comments, indentation and thousandths of a point; its texts as they are."""
+    tags = re.sub(r"<[^<>]*>", lambda found: _tag(found[0]), svg.decode())
+    return re.sub(r">\s+<", "><", tags).encode()
+
+
+def _tag(tag: str) -> str:
+    if tag.startswith(("<!--", "<!DOCTYPE")):
+        return ""
+    return re.sub(r"(\.\d\d\d)\d+", r"\1", re.sub(r"\s+", " ", tag)).replace(' "', '"')
