@@ -26,12 +26,12 @@ verdict_words verdicts expressions aliases labels
 faults flags metrics contracts intervals stats batches judging wire
 models settings judge_plans plans judge_prompts conditions units judge_units showing handing
 grading deciding
-mathchild store ledger engines probe experiments studies progress frontier loop
+mathchild schema store damage ledger engines probe experiments studies progress frontier loop
 trials captions_judge captions sheets latex lines
-cells comparisons sweeps families exhibits effort conduct estimates
+cells comparisons sweeps families exhibits costs effort exhibits_effort conduct estimates
 judged rulings flips controlled labelling strengths exhibits_judge judgements
 sides differing pairing pairing_judge versus versus_judge facing
-strokes curves dots figures figures_effort figures_judge figures_versus
+strokes curves dots panels figures figures_effort figures_judge figures_versus
 phrases overview overview_judge findings findings_beside findings_judge cautions cautions_judge parts pages report
 marks reasons reasons_judge dossiers replies dossier_cpt dossier_judge trial_index
 session rehearsal recall explorer embedding publishing directory viewing opening provisos comparing versus_page api

@@ -270,11 +270,8 @@ def test_a_few_changed_problems_are_weighed_by_what_one_score_can_do() -> None:
     new, old = np.zeros(40), np.zeros(40)
     new[:7] = 1
     ((alone, _),) = batches.paired(new, old, range(40), span=2, step=1)
-    ((wide, _),) = batches.paired(new, old, range(40), span=2)
     assert alone.method == "t on cluster means and two more"
     assert (alone.low, alone.high) == pytest.approx((0.0319, 0.3015), abs=1e-4)
-    assert wide.low is not None
-    assert wide.low < 0
 
 
 def test_the_interval_of_unpaired_operations_holds_the_planted_difference() -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import synthetic
-from misled import conduct, effort
+from misled import conduct, effort, exhibits_effort
 from misled.records import Entry
 from misled.row import Row
 from misled.trials import prepare
@@ -209,9 +209,115 @@ def test_samples_pair_with_their_own_again() -> None:
     assert (line.value, line.n, line.clusters) == (0.5, 24, 12)
 
 
+def test_a_difference_to_again_is_what_the_floor_leaves_of_that_to_the_gate() -> None:
+    more = {"gate": 0, "again": 40, "clean": -100, "tampered": 300}
+    wide = {"gate": 5, "again": 6, "clean": 8, "tampered": 9}
+    rows = a_run(lambda arm, i: 1000 + more[arm] + (i - 20) * wide[arm], 41)
+    found = effort.differences(trials(rows))
+    for arm, to, middle in (
+        ("again", "gate", 40), ("clean", "again", -140), ("tampered", "again", 260)
+    ):  # fmt: skip
+        line = pick(found, "net_total_tokens", arm=arm, to=to)
+        assert (line.value, line.n, line.method) == (middle, 41, "order statistics")
+        assert line.low is not None
+        assert line.low <= middle
+    line = pick(found, "net_total_tokens", arm="tampered")
+    assert (line.low, line.high) == (260 - 7 * 3, 260 + 7 * 3)
+    assert pick(found, "net_seconds", arm="again").value == pytest.approx(0.4)
+    parts = [
+        pick(found, f"net_{part}_tokens", arm="tampered").value for part in ("reasoning", "answer")
+    ]
+    assert parts == [234, 26]
+
+
+def test_a_cut_reply_bounds_a_difference_from_the_side_that_it_is_on() -> None:
+    rows = [*a_run(lambda arm, i: 100 + i + 50 * (arm == "tampered"), 20)]
+    cut = {"tampered": range(20, 23), "again": range(23, 26)}
+    for arm in ("gate", "again", "tampered"):
+        rows += [
+            reply(arm, i, 110, outcome="truncated" if i in cut.get(arm, ()) else "recovered")
+            for i in range(20, 26)
+        ]
+    rows += [reply(arm, 26, 110, outcome="truncated") for arm in ("again", "tampered")]
+    line = pick(effort.differences(trials(rows)), "net_total_tokens", arm="tampered")
+    assert (line.value, line.n, line.clusters) == (50, 20, 27)
+    assert line.left_out == {"truncated": 7}
+    rows += [reply("gate", i, 10, request=f"g{i}") for i in range(40, 70)]
+    rows += [reply("again", i, 900, outcome="truncated") for i in range(40, 70)]
+    rows += [reply("tampered", i, 10, request=f"t{i}") for i in range(40, 70)]
+    line = pick(effort.differences(trials(rows)), "net_total_tokens", arm="tampered")
+    assert (line.value, line.low, line.high) == (None, None, None)
+    assert line.method == "none: censored, at most -890"
+
+
+def test_net_differences_pair_samples_with_their_own_again() -> None:
+    rows = [reply("gate", i, 100) for i in range(12)]
+    for sample in (0, 1):
+        more = {"sample": sample}
+        rows += [reply("again", i, 100 + 500 * sample, request=f"a{sample}{i}", **more)
+                 for i in range(12)]  # fmt: skip
+        rows += [reply("tampered", i, 90 + 500 * sample, request=f"t{sample}{i}", **more)
+                 for i in range(12)]  # fmt: skip
+    line = pick(effort.differences(trials(rows)), "net_total_tokens", arm="tampered")
+    assert (line.value, line.n, line.clusters) == (-10, 24, 12)
+
+
+def test_figure_7_and_its_net_twin_are_of_intact_chains_over_all_degrees() -> None:
+    rows = a_run(lambda _, i: 100 + i, 12)
+    more: dict[str, dict[str, Any]] = {"d": {"d_t": 2}, "s": {"structure": "insert"}}
+    for word, keys in more.items():
+        rows += [reply("tampered", i, 300 + i, request=f"{word}{i}", **keys) for i in range(12)]
+    frame = trials(rows)
+    found = exhibits_effort.figure7(effort.effort(frame), effort.differences(frame))
+    for table, quantity in (("figure7", "total_tokens"), ("figure7_net", "net_total_tokens")):
+        (line,) = [
+            e for e in found if (e.table, e.metric, e.keys["arm"]) == (table, quantity, "tampered")
+        ]
+        assert (line.keys["d_t"], line.n) == ("1-2", 24)
+    assert {e.keys.get("structure", "intact") for e in found} == {"intact"}
+
+
+def test_figure_6_has_the_trials_tokens_and_net_beside_the_medians_of_its_cell() -> None:
+    size = {"gate": 1000, "again": 1100, "clean": 500}
+    frame = trials(a_run(lambda arm, i: size.get(arm, 100 + i), 21))
+    nets = effort.differences(frame)
+    found = exhibits_effort.figure6(effort.typical(frame), nets)
+    plain = {e.keys["arm"]: e.value for e in found
+             if (e.table, e.metric) == ("figure6", "total_tokens")}  # fmt: skip
+    assert plain == {"gate": 1000, "again": 1100, "tampered": 110}
+    net = [e for e in found if (e.table, e.metric) == ("figure6_net", "net_total_tokens")]
+    assert [(e.keys["arm"], e.keys["of"], e.value, e.n, e.low is None) for e in net] == [
+        ("again", "this trial", 100, 1, True),
+        ("tampered", "this trial", -990, 1, True),
+        ("again", "all problems", 100, 21, True),
+        ("tampered", "all problems", -990, 21, False),
+    ]
+
+
+def test_figure_6_has_no_net_without_the_question_alone_again() -> None:
+    rows = [row for row in a_run(lambda _, i: 100 + i, 12) if row.arm != "again"]
+    frame = trials(rows)
+    assert effort.differences(frame) == []
+    found = exhibits_effort.figure6(effort.typical(frame), [])
+    assert {e.table for e in found} == {"figure6"}
+    cut = [reply("again", i, 100, outcome="truncated") for i in range(12)]
+    (shown,) = effort.typical(trials([*rows, *cut]))
+    assert (shown.again_tokens, shown.again_seconds) == (None, None)
+
+
+def test_the_trial_of_figure_6_is_of_an_intact_chain_where_there_is_one() -> None:
+    rows = a_run(lambda arm, i: 1000 if arm == "gate" else 100 + i, 11)
+    rows += [reply("tampered", i, 5, request=f"s{i}", structure="insert") for i in range(11)]
+    (found,) = effort.typical(trials(rows))
+    assert (found.keys["structure"], found.problem) == ("intact", "0005")
+
+
 def test_strips_are_what_the_medians_were_made_of() -> None:
     frame = trials(a_run(lambda _, i: 100 + i, 15))
-    medians = {(e.metric, tuple(e.keys.items())): e for e in effort.effort(frame)}
+    medians = {
+        (e.metric, tuple(e.keys.items())): e
+        for e in (*effort.effort(frame), *effort.differences(frame))
+    }
     found = effort.strips(frame)
     assert {(s.quantity, tuple(s.keys.items())) for s in found} == set(medians)
     for strip in found:
@@ -235,12 +341,14 @@ def test_rows_in_another_order_give_the_same_lines() -> None:
     first, second = trials(rows), trials(rows[::-1])
     assert effort.effort(first) == effort.effort(second)
     assert effort.ratios(first) == effort.ratios(second)
+    assert effort.differences(first) == effort.differences(second)
     assert effort.typical(first) == effort.typical(second)
 
 
 def test_no_rows_give_no_lines() -> None:
     frame = trials(a_run(lambda *_: 1, 1)).clear()
-    for table in (effort.effort, effort.ratios, conduct.stops, conduct.flagged):
+    tables = (effort.effort, effort.ratios, effort.differences, conduct.stops, conduct.flagged)
+    for table in tables:
         assert table(frame) == []
 
 

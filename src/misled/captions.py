@@ -42,6 +42,7 @@ CAPTIONS = {
     "common_pairs": "Model minus model on the problems that all solved alone, paired by problem",
     "effort": "Median tokens and seconds of each reply, on the problems that were probed",
     "effort_ratios": "Effort beside that of the same problem solved alone, and of a second time",
+    "effort_net": "Tokens and seconds beyond those of the same problem alone again, and the floor",
     "stops": "Stops without an answer: by arm, and by thirds of the prompt tokens",
     "flags": "What else replies show, as shares of the answered trials",
     "answers_in_reasoning": "Outcomes with and without answers that were filed as reasoning",
@@ -51,12 +52,20 @@ CAPTIONS = {
     "figure4_net": "Net R_CPT by tampered digits: tampered minus clean chain",
     "figure5": "R_CPT over all tampered digits, by method",
     "figure5_net": "Net R_CPT over all tampered digits, by method: tampered minus clean chain",
+    "figure6": "Tokens of one trial: alone, again, and with the tampered chain",
+    "figure6_net": "Tokens of one trial beyond those of alone again, beside all its problems'",
     "figure7": "Tokens and seconds of each question: alone, again, and with a chain",
+    "figure7_net": "Tokens and seconds of each question beyond those of alone again",
     "figure8": "R_CPT over all tampered digits, by structure of the chain",
     "figure8_net": "Net R_CPT over all tampered digits, by structure: tampered minus clean chain",
 }
 _EXPLORES = "Exploratory: p is not adjusted for the number of comparisons"
 _EXCEPT = f"{_EXPLORES}, except where Holm's p of a family stands beside it"
+_NET = (
+    "Medians of differences, paired by problem: a chain's reply minus again, which is the gate's "
+    "floor taken away; beside them again minus gate, which chance and the gate's selection set "
+    "apart. Truncated replies bound a difference, and are left out of n"
+)
 _APPLIES = "Each structure on the problems that it applies to; the table of structures pairs"
 NOTES = {
     "families": "Holm's p is adjusted over the m tests of its family; intervals are not adjusted",
@@ -73,7 +82,11 @@ NOTES = {
     "effort": "Truncated replies count as at least what they took, and are left out of n",
     "effort_ratios": "Of two equal distributions half the ratios lie below 1: the net is the share "
     "minus that of the second time alone (again) to the first (gate)",
+    "effort_net": _NET,
     "stops": "A stop is the model's own end: a reply cut by the token limit is none",
+    "figure6": "The trial of median ratio to the gate, of its problems and model",
+    "figure6_net": f"{_NET}. One trial's own difference has no interval",
+    "figure7_net": _NET,
     "figure7": "Truncated replies count as at least what they took, and are left out of n",
     "figure8": _APPLIES,
     "figure8_net": _APPLIES,
@@ -167,6 +180,10 @@ METRICS = {
     "net_seconds_below_1": ("less time, net", "that share, minus again to gate"),
     "seconds_below_04": ("time under .4", "share with less than .4 of the seconds"),
     "net_seconds_below_04": ("time under .4, net", "that share, minus again to gate"),
+    "net_total_tokens": ("tokens, net", "median difference in tokens, paired by problem"),
+    "net_reasoning_tokens": ("reasoning, net", "median difference in reasoning tokens"),
+    "net_answer_tokens": ("answer, net", "median difference in answer tokens"),
+    "net_seconds": ("seconds, net", "median difference in seconds"),
     "answer_in_reasoning": ("answer in reasoning", "the server filed the answer as reasoning"),
     "reasoning_in_answer": ("reasoning in answer", "the answer opens as the reasoning does"),
     "knew_better": ("knew better", "states the true value and ends on another"),
@@ -183,6 +200,7 @@ SIGNED = ("net_", "change_", "minus_", "slope_", "estimate", "reliance", "answer
 SIZES = (  # shown with one decimal
     *("length", "occurrences", "deleted"),
     *("total_tokens", "reasoning_tokens", "answer_tokens", "seconds"),
+    *("net_total_tokens", "net_reasoning_tokens", "net_answer_tokens", "net_seconds"),
     *captions_judge.SIZES,
 )
 

@@ -18,7 +18,17 @@ from pathlib import Path
 import polars as pl
 from msgspec.structs import asdict
 
-from misled import cells, comparisons, conduct, effort, families, latex, sheets, sweeps
+from misled import (
+    cells,
+    comparisons,
+    conduct,
+    effort,
+    exhibits_effort,
+    families,
+    latex,
+    sheets,
+    sweeps,
+)
 from misled.exhibits import exhibits
 from misled.records import Entry
 from misled.trials import prepare
@@ -38,7 +48,7 @@ def entries(rows: pl.DataFrame) -> list[Entry]:
         *sweeps.slopes(trials),
     ]
     tests = families.families([*pooled, *compared])
-    costs = effort.effort(trials)
+    costs, more = effort.effort(trials), effort.differences(trials)
     return [
         *cells.eligibility(trials),
         *tests,
@@ -54,11 +64,13 @@ def entries(rows: pl.DataFrame) -> list[Entry]:
         *comparisons.common(trials),
         *costs,
         *effort.ratios(trials),
+        *more,
         *conduct.stops(trials),
         *conduct.flagged(trials),
         *conduct.answers_in_reasoning(trials),
         *exhibits(points, nets, pooled),
-        *effort.figure7(costs),
+        *exhibits_effort.figure6(effort.typical(trials), more),
+        *exhibits_effort.figure7(costs, more),
     ]
 
 

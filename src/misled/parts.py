@@ -78,7 +78,7 @@ def _cpt_plates(
         svg = images.get(drawing.name) or figures.render(drawing, "svg")[0]
         yield _plate(drawing, words, svg, ("target", axis))
     for each in panels or figures_effort.drawings(entries):
-        words = captions.caption("figure7", "cpt")
+        words = captions.caption(each.table, "cpt")
         svg = images.get(each.name) or figures_effort.render(each, "svg")[0]
         yield _plate(each, words, svg, ("target", "target"))
 
