@@ -23,6 +23,7 @@ from pathlib import Path
 from aiohttp import web
 
 from misled import models
+from misled.damage import damaged
 from misled.draws import Draws
 from misled.engines.http import Http
 from misled.frontier import Frontier, Limits, Lookup
@@ -104,8 +105,9 @@ def committed(path: Path) -> set[str]:
     if not path.exists():
         return set()
     with Store(path) as store:
-        assert store.verify() == [], "the store is damaged"
-        return {row[0] for row in store._db.execute("SELECT key FROM answers")}  # noqa: SLF001
+        assert damaged(store) == [], "the store is damaged"
+        query = "SELECT key FROM requests WHERE id IN (SELECT id FROM answers)"
+        return {row[0] for row in store.scan(query)}
 
 
 def kill_soon(process: subprocess.Popen[bytes], log: Path, number: int, pause: float) -> None:

@@ -168,7 +168,10 @@ def main() -> None:
             measured(path, units)
             with Store(path) as store:
                 store._db.execute("DELETE FROM finished WHERE unit = ?", (units - 1,))  # noqa: SLF001
-                store._db.execute("DELETE FROM answers WHERE key = ?", (ask(units - 1, 7).key,))  # noqa: SLF001
+                store._db.execute(  # noqa: SLF001
+                    "DELETE FROM answers WHERE id = (SELECT id FROM requests WHERE key = ?)",
+                    (ask(units - 1, 7).key,),
+                )
             print(f"{units * EACH:,} trials, of which one is open:")
             measured(path, units)
 

@@ -48,7 +48,8 @@ def committed(directory: Path) -> set[str]:
     if not path.exists():
         return set()
     with Store(path) as store:
-        return {row[0] for row in store._db.execute("SELECT key FROM answers")}
+        query = "SELECT key FROM requests WHERE id IN (SELECT id FROM answers)"
+        return {row[0] for row in store.scan(query)}
 
 
 def tables(directory: Path) -> dict[str, list[bytes]]:

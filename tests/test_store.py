@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toys
+from misled.damage import damaged
 from misled.errors import StoreError
 from misled.records import Failure, Message, Request, Response, Usage
-from misled.store import MIGRATIONS, SCHEMA, Store, lock
+from misled.schema import LEVELS, MIGRATIONS, SCHEMA
+from misled.store import Store, lock
 
 DATA = Path(__file__).parent / "data"
 
@@ -32,7 +34,7 @@ def test_an_answer_comes_back_as_it_was_committed(tmp_path: Path) -> None:
     with Store(tmp_path / "misled.db", read_only=True) as store:
         assert store.get(request) == response
         assert store.get(toys.ask("1 + 2?")) is None
-        assert store.verify() == []
+        assert damaged(store) == []
 
 
 def test_the_first_answer_to_a_request_stands(tmp_path: Path) -> None:
@@ -71,21 +73,31 @@ def test_tokens_that_no_server_reported_are_no_tokens(tmp_path: Path) -> None:
         ("UPDATE requests SET body = replace(body, '1', '3')", "request b2:"),
         ("DELETE FROM requests", "its request is missing"),
         ("UPDATE answers SET body = '{'", "answer b2:"),
+        ("UPDATE places SET key = x'00'", "cannot be found by its key"),
+        ("DELETE FROM places", "cannot be found by its key"),
+        ("DELETE FROM answers", "batch 1 does not add up: responses 1, of its answers 0"),
+        (
+            "UPDATE batches SET prompt = 7",
+            "batch 1 does not add up: prompt tokens 7, of its answers 10",
+        ),
+        ("UPDATE batches SET cached = 7", "does not add up: cached tokens 7, of its answers 4"),
+        ("UPDATE batches SET completion = 7", "batch 1 does not add up: completion tokens 7"),
+        ("DELETE FROM batches", "batch 1 is missing"),
     ],
 )
 def test_verify_names_what_was_changed_behind_its_back(
     tmp_path: Path, change: str, named: str
 ) -> None:
-    path = tmp_path / "misled.db"
+    path, told = tmp_path / "misled.db", Usage(prompt=10, cached=4, completion=5)
     with Store(path) as store:
-        store.commit([(toys.ask("1 + 1?"), Response(content="2"))])
+        store.commit([(toys.ask("1 + 1?"), Response(content="2", usage=told))])
     with sqlite3.connect(path) as db:
         db.execute(change)
     db.close()
     with Store(path, read_only=True) as store:
-        damaged = store.verify()
-    assert len(damaged) == 1
-    assert named in damaged[0]
+        found = damaged(store)
+    assert len(found) == 1
+    assert named in found[0]
 
 
 def test_an_answer_that_was_changed_is_never_given_out(tmp_path: Path) -> None:
@@ -112,7 +124,7 @@ def test_a_cut_file_is_noticed(tmp_path: Path) -> None:
         store.commit([(toys.ask(str(i)), Response(content="x" * 4000)) for i in range(200)])
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(StoreError), Store(path) as store:
-        assert store.verify() == []
+        assert damaged(store) == []
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
@@ -145,8 +157,18 @@ def test_a_store_of_each_older_schema_is_read_as_it_was_written(
             content="2", usage=Usage(prompt=10, cached=4, completion=5), raw="{}"
         )
         assert store.meta()["misled"] == "0.1.0"
-        assert store.finished() == set()
-        assert store.verify() == []
+        assert store.finished() == ({0, 3} if schema > 1 else set())
+        assert damaged(store) == []
+        more = [
+            (toys.ask("1 + 4?"), Response(content="6")),
+            (toys.ask("new"), Response(content="")),
+        ]
+    with Store(path) as store:
+        assert store.forget_failures() == 1
+        store.commit(more)
+        assert store.counts().responses == 4
+        assert store.get(toys.ask("1 + 4?")) == Response(content="5")
+        assert damaged(store) == []
 
 
 def test_an_answer_that_came_twice_counts_once(tmp_path: Path) -> None:
@@ -156,6 +178,34 @@ def test_an_answer_that_came_twice_counts_once(tmp_path: Path) -> None:
         store.commit([(toys.ask("a"), told), (toys.ask("b"), told)])
         counts = store.counts()
     assert (counts.responses, counts.prompt_tokens, counts.completion_tokens) == (2, 20, 10)
+
+
+def test_an_answer_that_stands_twice_in_a_batch_counts_once(tmp_path: Path) -> None:
+    told = Response(content="2", usage=Usage(prompt=10))
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(toys.ask("a"), told), (toys.ask("a"), Response(content="3"))])
+        assert (store.counts().responses, store.counts().prompt_tokens) == (1, 10)
+        assert store.get(toys.ask("a")) == told
+        assert damaged(store) == []
+
+
+def test_keys_are_found_in_every_level_and_stay_unique(tmp_path: Path) -> None:
+    """Commits of all sizes, some of what is there already, until the last level has keys."""
+    every = [(toys.ask(str(i)), Response(content=str(i))) for i in range(19400)]
+    with Store(tmp_path / "misled.db") as store:
+        start = 0
+        for size in (1, 2, 3, 200, 1021, 700, *[4000] * 4, 1100, 300):
+            store.commit(every[max(0, start - size) : start + size])
+            start += size
+        held = dict(store.select("SELECT level, count(*) FROM places GROUP BY level"))
+        assert held.keys() == {0, 1, 2}
+        assert held[0] <= LEVELS[0]
+        assert held[1] <= LEVELS[1]
+        assert sum(held.values()) == store.counts().responses == start
+        for request, response in every[:start:97]:
+            assert store.get(request) == response
+        assert store.get(toys.ask("no")) is None
+        assert damaged(store) == []
 
 
 def test_threads_that_write_take_turns(tmp_path: Path) -> None:
@@ -174,6 +224,23 @@ def test_another_programs_file_is_not_changed(tmp_path: Path) -> None:
     with Store(path, read_only=True) as store, pytest.raises(StoreError, match="damaged"):
         store.counts()
     assert path.read_bytes() == before
+
+
+def test_a_damaged_file_of_an_older_schema_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((DATA / "store-2.sql").read_text("utf-8"))
+        db.execute("DELETE FROM requests WHERE body LIKE '%1 + 1?%'")
+        db.execute("UPDATE requests SET key = 'no key' WHERE body LIKE '%1 + 4?%'")
+        db.commit()
+    with Store(path, read_only=True) as store:
+        assert store.get(toys.ask("1 + 1?")) is not None
+        assert store.get(toys.ask("1 + 3?")) is not None
+        assert sorted(damaged(store)) == [
+            "answer number 5: its request is missing",
+            "answer number 8: its request is missing",
+            "request no key: its text has another hash",
+        ]
 
 
 def test_the_schema_is_as_many_scripts_as_its_version() -> None:
@@ -212,7 +279,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert "\n" not in line
     with Store(path, read_only=True) as store:
         assert store.counts().responses == int(number) > 3
-        assert store.verify() == []
+        assert damaged(store) == []
 
 
 def test_a_second_process_is_told_that_the_directory_is_in_use(tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """The run's memory: every request asked and what came back, in one SQLite file.
 
-    requests  key -> canonical JSON of the request
-    answers   key -> a response or a failure, its digest, and the batch it came in
-    batches   one row a commit: when, how many responses, the tokens that they report
-    finished  units that needed no more: a run that goes on looks at the others first
-    meta      the schema's version, the plan's hash, digests of the input files
+    store.commit([(request, response)])     it is on the disk
+    store.get(request)                      -> the response
 
 An answer is durable before anyone hears of it: `commit` returns after the disk
 has it (write-ahead log, full synchronisation). `lock` keeps a second process
@@ -15,61 +12,28 @@ studies: a key, a body, an answer.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import filelock
 import msgspec
 
 from misled.errors import StoreError
 from misled.records import Answer, Failure, Request, Response
+from misled.schema import LEVELS, SCHEMA, digest_of, migrate
 
-__all__ = ["SCHEMA", "Batch", "Counts", "Marks", "Store", "decoded", "lock"]
+__all__ = ["Batch", "Counts", "Marks", "Store", "decoded", "digest", "lock", "spent"]
 
-SCHEMA = 2
-ROWS = 150  # of a statement: 999 values at most in old builds of SQLite
-CACHE_KIB = 32 << 10  # keys come in no order: without room for their index, commits slow down
+ROWS = 128  # of a statement: 999 values at most in old builds of SQLite
+CACHE_KIB = 32 << 10
+WAL_PAGES = 4096  # before they are moved into the file: what changes often is moved once
 
-# Append only: version k of the schema is what the first k scripts make.
-MIGRATIONS = (
-    """
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-    CREATE TABLE batches (
-        id INTEGER PRIMARY KEY, at TEXT NOT NULL, n INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE requests (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
-    CREATE TABLE answers (
-        key TEXT PRIMARY KEY REFERENCES requests (key),
-        kind TEXT NOT NULL CHECK (kind IN ('response', 'failure')),
-        body TEXT NOT NULL,
-        digest BLOB NOT NULL,
-        batch INTEGER NOT NULL REFERENCES batches (id)
-    ) STRICT;
-    """,
-    """
-    ALTER TABLE batches ADD COLUMN responses INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE batches ADD COLUMN prompt INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE batches ADD COLUMN cached INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE batches ADD COLUMN completion INTEGER NOT NULL DEFAULT 0;
-    UPDATE batches SET responses = found.n, prompt = found.prompt,
-        cached = found.cached, completion = found.completion
-    FROM (
-        SELECT batch, count(*) AS n,
-            CAST(total(body ->> '$.usage.prompt') AS INTEGER) AS prompt,
-            CAST(total(body ->> '$.usage.cached') AS INTEGER) AS cached,
-            CAST(total(body ->> '$.usage.completion') AS INTEGER) AS completion
-        FROM answers WHERE kind = 'response' AND json_valid(body) GROUP BY batch
-    ) AS found WHERE found.batch = batches.id;
-    CREATE INDEX failures ON answers (key) WHERE kind = 'failure';
-    CREATE TABLE finished (unit INTEGER PRIMARY KEY, failed INTEGER NOT NULL) STRICT;
-    """,
-)
-
+T = TypeVar("T")
 Batch: TypeAlias = Sequence[tuple[Request, Answer]]
 Marks: TypeAlias = Sequence[tuple[int, bool]]
 
@@ -87,13 +51,14 @@ class Counts(msgspec.Struct, frozen=True):
     batches: int
 
 
-def _digest(body: bytes) -> bytes:
+def digest(body: bytes) -> bytes:
+    """What a body is known by: in a key, and beside an answer."""
     return blake2b(body, digest_size=16).digest()
 
 
-def decoded(kind: str, body: str, digest: bytes) -> Answer | None:
+def decoded(kind: str, body: str, kept: bytes) -> Answer | None:
     """The answer that was committed, or None where the row is no longer that."""
-    if _digest(body.encode()) != digest or kind not in _KINDS:
+    if digest(body.encode()) != kept or kind not in _KINDS:
         return None
     try:
         return msgspec.json.decode(body, type=_KINDS[kind])
@@ -101,9 +66,23 @@ def decoded(kind: str, body: str, digest: bytes) -> Answer | None:
         return None
 
 
-def _spent(batch: Batch) -> tuple[int, int, int, int]:
+def _kind(answer: Answer) -> str:
+    return "response" if isinstance(answer, Response) else "failure"
+
+
+def _parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    """`rows` in parts of few sizes, so that their statements are prepared once."""
+    start, size = 0, ROWS
+    while start < len(rows):
+        while size > len(rows) - start:
+            size //= 2
+        yield rows[start : start + size]
+        start += size
+
+
+def spent(answers: Iterable[Answer]) -> tuple[int, int, int, int]:
     """Responses, and the prompt, cached and completion tokens that they report."""
-    used = [answer.usage for _, answer in batch if isinstance(answer, Response)]
+    used = [answer.usage for answer in answers if isinstance(answer, Response)]
     return (
         len(used),
         sum(usage.prompt or 0 for usage in used),
@@ -170,9 +149,15 @@ class Store:
                 self._db.execute("PRAGMA page_size = 8192")  # of a new file: a row fits on one
                 self._db.execute("PRAGMA journal_mode = WAL")
                 self._db.execute("PRAGMA synchronous = FULL")
-                self._migrate()
-            elif self.version > SCHEMA:
-                self._too_new()
+                self._db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+            version = self.version
+            if version > SCHEMA:
+                raise StoreError(
+                    f"{path} was written by a newer misled (schema {version}, known {SCHEMA}); "
+                    "upgrade: pip install -U misled"
+                )
+            if not read_only:
+                migrate(self._db, version)
 
     @classmethod
     def _renew(cls, path: Path) -> None:
@@ -186,19 +171,6 @@ class Store:
     def version(self) -> int:
         """The version of the schema in the file; 0 where it is empty."""
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
-
-    def _too_new(self) -> None:
-        raise StoreError(
-            f"{self.path} was written by a newer misled (schema {self.version}, known {SCHEMA}); "
-            "upgrade: pip install -U misled"
-        )
-
-    def _migrate(self) -> None:
-        version = self.version
-        if version > SCHEMA:
-            self._too_new()
-        for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-            self._db.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
 
     def close(self) -> None:
         """Close the file; a later call of anything else raises."""
@@ -215,13 +187,22 @@ class Store:
         with _told(self.path, "read"):
             return self._db.execute(query, values).fetchall()
 
+    def scan(self, query: str) -> Iterator[Any]:
+        """The same one by one, for tables that do not fit into memory."""
+        with _told(self.path, "read"):
+            yield from self._db.execute(query)
+
     def get(self, request: Request, *, damaged: bool = False) -> Answer | None:
         """The committed answer to `request`, or None; None for a damaged one where `damaged`."""
         return self.reply(request.key, damaged=damaged)
 
     def reply(self, key: str, *, damaged: bool = False) -> Answer | None:
         """The committed answer to the request with this key, likewise."""
-        rows = self.select("SELECT kind, body, digest FROM answers WHERE key = ?", key)
+        rows = self.select(
+            "SELECT kind, body, digest FROM places NATURAL JOIN answers "
+            "WHERE level IN (0, 1, 2) AND key = ?",
+            digest_of(key),
+        )
         if not rows:
             return None
         answer = decoded(*rows[0])
@@ -237,35 +218,79 @@ class Store:
 
         `finished` are units that need no more, and whether one of their requests failed.
         """
-        rows = []
-        for request, answer in batch:
-            body = msgspec.json.encode(answer)
-            kind = "response" if isinstance(answer, Response) else "failure"
-            rows.append((request.key, kind, body.decode(), _digest(body)))
+        first: dict[bytes, tuple[Request, Answer]] = {}
+        for pair in batch:
+            first.setdefault(digest_of(pair[0].key), pair)
+        batch = [*first.values()]
+        bodies = [msgspec.json.encode(answer) for _, answer in batch]
         # The connection commits when its block ends, and rolls back when that raises.
         with _told(self.path, "write"), self._writing, self._db:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?)", finished)
-            if not rows:
+            if not batch:
                 return
             at = datetime.now(UTC).isoformat(timespec="seconds")
-            made = self._db.execute("INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(rows)))
-            number = made.lastrowid
-            self._insert("requests", [(request.key, request.body.decode()) for request, _ in batch])
-            if self._insert("answers", [(*row, number) for row in rows]) < len(rows):
-                batch = [pair for pair in batch if self._came_in(pair[0].key, number)]
+            made = self._db.execute("INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(batch)))
+            number, ids = made.lastrowid, self._numbered(first)
+            rows = [
+                (id_, _kind(answer), body.decode(), digest(body), number)
+                for id_, (_, answer), body in zip(ids, batch, bodies, strict=True)
+            ]
+            if self._insert("answers", rows) < len(rows):
+                came = [self._came_in(id_, number) for id_ in ids]
+                batch = [pair for pair, new in zip(batch, came, strict=True) if new]
             self._db.execute(
                 "UPDATE batches SET responses = ?, prompt = ?, cached = ?, completion = ? "
                 "WHERE id = ?",
-                (*_spent(batch), number),
+                (*spent(answer for _, answer in batch), number),
             )
+
+    def _numbered(self, asked: Mapping[bytes, tuple[Request, Answer]]) -> list[int]:
+        """The number of each request; those that are new are kept."""
+        ids = self._ids(list(asked))
+        [(last,)] = self._db.execute(
+            "SELECT max(coalesce((SELECT max(id) FROM requests), 0), "
+            "coalesce((SELECT max(id) FROM answers), 0))"
+        )
+        new = [(key, request) for key, (request, _) in asked.items() if key not in ids]
+        ids |= {key: id_ for id_, (key, _) in enumerate(new, last + 1)}
+        self._insert("requests", [(ids[k], r.key, r.body.decode()) for k, r in new])
+        self._insert("places", sorted((0, key, ids[key]) for key, _ in new))
+        self._sift()
+        return [ids[key] for key in asked]
+
+    def _came_in(self, id_: int, batch: int | None) -> bool:
+        """Whether the answer that stands is the one of this batch."""
+        [(stands,)] = self._db.execute("SELECT batch FROM answers WHERE id = ?", (id_,))
+        return bool(stands == batch)
+
+    def _ids(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """The numbers of those requests that the store holds."""
+        found: dict[bytes, int] = {}
+        for part in _parts(keys):
+            marks = ", ".join("?" * len(part))
+            query = f"SELECT key, id FROM places WHERE level IN (0, 1, 2) AND key IN ({marks})"  # noqa: S608 - our own words
+            found.update(self._db.execute(query, part))
+        return found
+
+    def _sift(self) -> None:
+        """Lay each level of `places` that is full into the next, in the order of its keys."""
+        for level, most in enumerate(LEVELS):
+            [(held,)] = self._db.execute("SELECT count(*) FROM places WHERE level = ?", (level,))
+            if held <= most:
+                return
+            self._db.execute(
+                "INSERT INTO places SELECT level + 1, key, id FROM places WHERE level = ? "
+                "ORDER BY key",
+                (level,),
+            )
+            self._db.execute("DELETE FROM places WHERE level = ?", (level,))
 
     def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> int:
         """How many of `rows` were new."""
         # One statement for many rows: SQLite lets go of the interpreter once for each.
         new = 0
-        for start in range(0, len(rows), ROWS):
-            part = rows[start : start + ROWS]
+        for part in _parts(rows):
             marks = ", ".join([f"({', '.join('?' * len(part[0]))})"] * len(part))
             found = self._db.execute(
                 f"INSERT OR IGNORE INTO {table} VALUES {marks}",  # noqa: S608 - our own names
@@ -273,11 +298,6 @@ class Store:
             )
             new += found.rowcount
         return new
-
-    def _came_in(self, key: str, batch: int | None) -> bool:
-        """Whether the answer that stands is the one of this batch."""
-        row = self._db.execute("SELECT batch FROM answers WHERE key = ?", (key,)).fetchone()
-        return bool(row[0] == batch)
 
     def finished(self) -> set[int]:
         """The units that needed no more when they were last looked at."""
@@ -289,8 +309,9 @@ class Store:
             self._db.execute("DELETE FROM finished WHERE failed")
             if keys is None:
                 return self._db.execute("DELETE FROM answers WHERE kind = 'failure'").rowcount
+            ids = self._ids([digest_of(key) for key in keys]).values()
             return self._db.executemany(
-                "DELETE FROM answers WHERE kind = 'failure' AND key = ?", [(key,) for key in keys]
+                "DELETE FROM answers WHERE kind = 'failure' AND id = ?", [(id_,) for id_ in ids]
             ).rowcount
 
     def meta(self) -> dict[str, str]:
@@ -323,27 +344,3 @@ class Store:
         """When the first and the last batch were committed, in UTC."""
         [(first, last)] = self.select("SELECT min(at), max(at) FROM batches")
         return first, last
-
-    def verify(self) -> list[str]:
-        """One line for each thing that is damaged; every row is hashed again."""
-        with _told(self.path, "read"):
-            damaged = [
-                f"database: {row[0]}"
-                for row in self._db.execute("PRAGMA integrity_check")
-                if row[0] != "ok"
-            ]
-            for key, body in self._db.execute("SELECT key, body FROM requests"):
-                if key != "b2:" + _digest(body.encode()).hex():
-                    damaged.append(f"request {key}: its text has another hash")
-            for key, kind, body, digest in self._db.execute(
-                "SELECT a.key, a.kind, a.body, a.digest FROM answers a"
-            ):
-                if decoded(kind, body, digest) is None:
-                    damaged.append(f"answer {key}: its text has another hash")
-            damaged += [
-                f"answer {row[0]}: its request is missing"
-                for row in self._db.execute(
-                    "SELECT key FROM answers EXCEPT SELECT key FROM requests"
-                )
-            ]
-        return damaged

@@ -54,20 +54,21 @@ def status(directory: Directory, json: Json = False) -> None:
 
 @app.command()
 def verify(directory: Directory, json: Json = False) -> None:
-    """Hash every request and answer again and name what is damaged."""
+    """Hash every request and answer again, add up every batch, and name what is damaged."""
+    from misled.damage import damaged
     from misled.errors import StoreError
     from misled.store import Store
 
     with Store(directory / "misled.db", read_only=True) as store:
-        damaged = store.verify()
+        found = damaged(store)
         total = store.counts()
     if json:
-        write_json([{"damaged": damaged, "responses": total.responses}])
+        write_json([{"damaged": found, "responses": total.responses}])
     else:
-        print("\n".join(damaged) or f"{total.responses} responses: nothing is damaged")
-    if damaged:
+        print("\n".join(found) or f"{total.responses} responses: nothing is damaged")
+    if found:
         raise StoreError(
-            f"{len(damaged)} entries of {directory} are damaged; start a new --run with "
+            f"{len(found)} entries of {directory} are damaged; start a new --run with "
             f"--reuse {directory} to keep the rest"
         )
 
