@@ -490,7 +490,7 @@ def test_where_texts_are_missing_the_index_is_shown_with_the_reason(
     wrong = trial_pages.page(
         tmp_path / "wrong.html", Trials(made(3).index, lambda i: dossier(i + 1))
     )
-    lost = trial_pages.page(tmp_path / "lost.html", made(3), shards=False)
+    lost = trial_pages.page(tmp_path / "lost.html", made(3), blocks=())
     for path, why in [(none, "misled view DIR"), (wrong, "of another trial"), (lost, "be read")]:
         with opened(browser) as page:
             ready(page, f"{path.as_uri()}#trial={identity(1)}")

@@ -20,7 +20,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
-__all__ = ["SIZE", "Trials", "dossier", "draw", "identity", "made", "page"]
+__all__ = ["SIZE", "Trials", "dossier", "draw", "identity", "made", "page", "shards"]
 
 SIZE = 100  # trials of a shard
 HELD = {"channel": "user", "scope": "endings", "place": "random", "perturbation": "digits"}
@@ -217,14 +217,18 @@ def shard(dossiers: list[dict[str, Any]]) -> dict[str, Any]:
     return {"dossiers": placed(dossiers), "texts": list(table)}
 
 
-def page(path: Path, trials: Trials, *, shards: bool = True) -> Path:
-    """A page of its own with these trials, as a file that opens from disk."""
+def shards(trials: Trials) -> list[str]:
+    """The texts of all trials as the page holds them."""
     n = trials.index["n"]
-    blocks = []
-    if shards and trials.index["texts"]["mode"] == "embedded":
-        for start in range(0, n, SIZE):
-            mine = [trials.texts(i) for i in range(start, min(start + SIZE, n))]
-            blocks.append(packed(json.dumps(shard(mine)).encode()))
+    places = [range(start, min(start + SIZE, n)) for start in range(0, n, SIZE)]
+    packs = [shard([trials.texts(i) for i in each]) for each in places]
+    return [packed(json.dumps(each).encode()) for each in packs]
+
+
+def page(path: Path, trials: Trials, blocks: Sequence[str] | None = None) -> Path:
+    """A page of its own with these trials, as a file that opens from disk."""
+    if blocks is None:
+        blocks = shards(trials) if trials.index["texts"]["mode"] == "embedded" else []
     script = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = jinja2.Environment(
@@ -234,7 +238,7 @@ def page(path: Path, trials: Trials, *, shards: bool = True) -> Path:
         title="Trials of a drawn run",
         csp="default-src 'none'; img-src data:; style-src 'unsafe-inline'; connect-src 'self'; "
         f"script-src 'sha256-{digest}'; require-trusted-types-for 'script'",
-        n=n,
+        n=trials.index["n"],
         index=json.dumps(trials.index).replace("<", "\\u003c"),
         shards=blocks,
         script=script,

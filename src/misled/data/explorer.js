@@ -146,11 +146,11 @@
 
   // -------------------------------------------------------------------------------------- list
 
-  /** How many digits wide a column is shown. */
+  /** How many digits wide a column is shown; what does not fit stands in its title. */
   function width(c) {
     const values = c.kind === "number" ? [] : c.values.slice(0, 1000);
-    const longest = Math.max(c.label.length + 2, ...values.map((value) => String(value ?? "").length));
-    return Math.min(Math.max(longest, 5), c.kind === "facet" ? 22 : 18);
+    const longest = Math.max(0, ...values.map((value) => String(value ?? "").length));
+    return Math.max(Math.min(longest, c.kind === "facet" ? 22 : 18), Math.min(c.label.length + 2, 13));
   }
 
   /** The head of a column, which sorts: up, down, not. */
