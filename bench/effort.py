@@ -18,6 +18,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -85,6 +86,7 @@ def truths(cell: Cell) -> dict[str, float]:
     floor = {c: float(ndtr(np.log(c) / spread)) for c in (1.0, 0.4)}
     return {
         "total_tokens": MIDDLE * cell.factor,
+        "net_total_tokens": _difference(cell),
         "tokens_ratio": cell.factor,
         "tokens_below_1": below[1.0],
         "tokens_below_04": below[0.4],
@@ -93,9 +95,19 @@ def truths(cell: Cell) -> dict[str, float]:
     }
 
 
+@cache
+def _difference(cell: Cell) -> float:
+    """The median of tampered minus `again`, of two million problems."""
+    rng = np.random.default_rng(20_270_102)
+    own = rng.normal(0, cell.own, (2, 2_000_000))
+    common = rng.normal(0, cell.common, 2_000_000)
+    again, tampered = np.exp(common + own)
+    return float(MIDDLE * np.median(cell.factor * tampered - again))
+
+
 def bounds(cell: Cell, metric: str, value: float) -> tuple[float, float]:
     """Least and most coverage, as shares."""
-    if metric in {"total_tokens", "tokens_ratio"}:
+    if metric in {"total_tokens", "net_total_tokens", "tokens_ratio"}:
         return (0.93, 1.0)
     if "net" in metric or cell.clusters < 50:
         return (0.9, 1.0)
@@ -114,16 +126,17 @@ def coverage(cell: Cell, seeds: int, stream: int) -> tuple[Counter[str], Counter
             pl.Series("completion_tokens", np.minimum(tokens, cell.limit * SCALE).astype(int)),
             pl.Series("outcome", np.where(cut, "truncated", "recovered")),
         )
-        for line in (*effort.effort(trials), *effort.ratios(trials)):
+        for line in (*effort.effort(trials), *effort.ratios(trials), *effort.differences(trials)):
             if _is_asked(line) and line.low is not None and line.high is not None:
-                scale = SCALE if line.metric == "total_tokens" else 1
+                scale = SCALE if line.metric.endswith("total_tokens") else 1
                 known[line.metric] += 1
                 held[line.metric] += line.low <= truth[line.metric] * scale <= line.high
     return known, held
 
 
 def _is_asked(line: Entry) -> bool:
-    return line.keys["arm"] == "tampered" and line.keys.get("to", "gate") == "gate"
+    to = "again" if line.metric == "net_total_tokens" else "gate"
+    return line.keys["arm"] == "tampered" and line.keys.get("to", to) == to
 
 
 def _tokens(cell: Cell, frame: pl.DataFrame, rng: np.random.Generator) -> np.ndarray:
