@@ -88,6 +88,8 @@ def align(
     said = (
         said.when(why == why_other)
         .then(why + " in both")
+        .when(why.is_not_null() & why_other.is_not_null())
+        .then(why + " in reference and " + why_other + " in other")
         .when(why.is_not_null())
         .then(why + " in reference")
         .when(why_other.is_not_null())
@@ -100,10 +102,14 @@ def align(
     return both.sort("order", "problem")
 
 
-def reply() -> pl.Expr:
-    """What the rows of a group were answered: equal where each answer is the same one."""
-    parts = [pl.col(name).cast(pl.String).fill_null("") for name in _REPLY]
-    return pl.concat_str(parts, separator="|").sort().str.join("\n")
+def reply(*more: str) -> pl.Expr:
+    """What the rows of a group were answered: equal where each answer is the same one.
+
+    Null where one was not asked for.
+    """
+    parts = [pl.col(name).cast(pl.String).fill_null("") for name in (*_REPLY, *more)]
+    said = pl.concat_str(parts, separator="|").sort().str.join("\n")
+    return pl.when(pl.col("request").is_not_null().all()).then(said)
 
 
 def _same(one: str, two: str) -> pl.Expr:

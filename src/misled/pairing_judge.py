@@ -52,7 +52,7 @@ def _units(side: Side, labels: Mapping[str, dict[str, str]]) -> pl.DataFrame:
     said = relabelled(said, {"judge": labels["judge"]}, ~own)
     said = relabelled(said, {"judge": labels["generator"]}, own)
     verdicts = said.group_by(*CELL, "problem", maintain_order=True).agg(
-        pl.col("outcome", "verdict", "label").first(), reply().alias("replied")
+        pl.col("outcome", "verdict", "label").first(), reply("verdict").alias("replied")
     )
     generated = relabelled(rows.filter(arm="generate"), asked).unique(
         ["set", "generator", "problem"], keep="first", maintain_order=True

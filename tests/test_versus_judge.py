@@ -1,0 +1,223 @@
+"""Comparisons of study B: each difference from a handful of verdicts, counted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr
+
+from misled import stats, versus, versus_judge
+from misled.records import Entry
+from misled.versus_judge import EFFECTS
+from panel import bench, frame, generation, verdict
+from twosides import compared, pick, side, verdicts
+
+PAIR = ("answer", "reasoning")
+EFFECT = EFFECTS["answer", "reasoning"]
+# (right, verdicts without and with the chain): how many of them; the same items in both runs.
+FIRST = {(True, "aa"): 8, (True, "rr"): 4, (False, "ra"): 6, (False, "rr"): 6}
+SECOND = {(True, "aa"): 6, (True, "ar"): 2, (True, "rr"): 4, (False, "ra"): 1, (False, "rr"): 11}
+
+
+def run(lines: Mapping[tuple[bool, str], int], **fields: Any) -> pl.DataFrame:
+    return frame(bench(lines, PAIR, **fields))
+
+
+def of(found: list[Entry], metric: str, condition: str) -> Entry:
+    return pick(found, f"change_{metric}", condition=condition)
+
+
+def test_each_condition_and_the_chains_effect() -> None:
+    found = compared(side("a", run(FIRST)), side("b", run(SECOND)))
+    values = {
+        (condition, name): of(found, name, condition).value
+        for condition in (*PAIR, EFFECT)
+        for name in versus_judge.METRICS
+    }
+    assert values["answer", "tpr"] == 0
+    assert values["reasoning", "tpr"] == pytest.approx(-2 / 12)
+    assert values["reasoning", "fpr"] == pytest.approx(-5 / 12)
+    assert values["reasoning", "youden"] == pytest.approx(3 / 12)
+    assert values["reasoning", "alignment"] == pytest.approx((-2 + 5) / 24)
+    assert values["reasoning", "pass"] == pytest.approx((-2 - 5) / 24)
+    assert values["reasoning", "overconfidence"] == pytest.approx(-5 / 24)
+    assert values["reasoning", "conservativeness"] == pytest.approx(2 / 24)
+    assert values[EFFECT, "fpr"] == pytest.approx((1 - 6) / 12)
+    own = pick(found, "fpr", condition=EFFECT, run="a", against="b")
+    assert own.n == 12
+    assert own.value == pytest.approx(6 / 12)
+
+
+def test_p_is_mcnemars_and_that_of_the_effect_is_of_t() -> None:
+    found = compared(side("a", run(FIRST)), side("b", run(SECOND)))
+    flips = stats.mcnemar(0, 5)
+    assert of(found, "fpr", "reasoning").p == pytest.approx(flips.mid_p)
+    assert of(found, "overconfidence", "reasoning").p == pytest.approx(flips.mid_p)
+    assert of(found, "pass", "reasoning").p == pytest.approx(stats.mcnemar(0, 7).mid_p)
+    assert of(found, "youden", "reasoning").p is None
+    assert of(found, "tpr", EFFECT).method.startswith("t on cluster means")
+
+
+def test_items_count_where_both_verdicts_are_read_in_both_runs() -> None:
+    labels = [True, True, True, False, False, True, True]
+    one = [verdict(i, said, PAIR[k], label=y) for i, y in enumerate(labels)
+           for k, said in enumerate(("a", "?" if i == 0 else "a"))]  # fmt: skip
+    one = [row for row in one if row.problem != "q005"]
+    two = [verdict(i, "refused" if i == 1 else "a", name, label=not y if i == 3 else y)
+           for i, y in enumerate(labels) for name in PAIR if i not in {2, 6}]  # fmt: skip
+    given_ = [generation(i, label=y) for i, y in enumerate(labels)]
+    cut = generation(2, label=None, outcome="no_answer")
+    found = compared(
+        side("a", frame([*one, *given_])),
+        side("b", frame([*two, *(row for row in given_ if row.problem != "q002"), cut])),
+    )
+    change = of(found, "pass", "answer")
+    assert change.n == 1
+    assert change.left_out == {
+        "unreadable in reference": 1,
+        "refused in other": 1,
+        "no_answer in other": 1,
+        "labelled otherwise": 1,
+        "unasked in reference": 1,
+        "unasked in other": 1,
+    }
+    assert change.n + sum(change.left_out.values()) == len(labels)
+
+
+def test_a_condition_that_only_one_run_has_is_not_compared() -> None:
+    one = side("a", run(FIRST))
+    two = run(FIRST)
+    found = compared(one, side("b", two.filter(two["condition"] == "answer")))
+    assert {e.keys["condition"] for e in found} == {"answer"}
+    tests = versus_judge.primary(found)
+    assert [(e.metric, e.keys["condition"]) for e in tests] == [
+        ("change_tpr", "answer"), ("change_fpr", "answer")
+    ]  # fmt: skip
+    both = versus_judge.primary(compared(one, side("b", run(SECOND))))
+    assert {e.keys["condition"] for e in both} == {EFFECT}
+
+
+def test_answers_and_replies_that_are_the_same_are_counted() -> None:
+    rows = run(FIRST).with_row_index().with_columns(request=pl.col("index").cast(pl.String))
+    same = side("a", rows.drop("index"))
+    found = compared(same, side("b", run(FIRST), texts={"q000": "another answer"}))
+    assert of(found, "pass", "answer").keys["same_answer"] == "23 of 24"
+    for e in compared(same, same._replace(name="b")):
+        if e.metric.startswith("change_"):
+            assert (e.value, e.low, e.p, e.method) == (0, None, None, versus.ALIKE)
+
+
+def test_judges_are_paired_and_a_generator_is_itself_when_it_judges_its_own_answer() -> None:
+    own = ("self_hidden", "self")
+    one = frame([*bench(FIRST, PAIR, judge="acme/j"), *bench(FIRST, own, judge="acme/g")])
+    two = frame([*bench(SECOND, PAIR, judge="b/k"), *bench(SECOND, own, judge="acme/g")])
+    first, second = (
+        side(name, rows)._replace(names={**side(name, rows).names, "judge": (judge,)})
+        for name, rows, judge in (("a", one, "acme/j"), ("b", two, "b/k"))
+    )
+    found = compared(first, second)
+    judges = {(e.keys["judge"], e.keys["condition"]) for e in found}
+    assert judges == {
+        *(("b/k against acme/j", condition) for condition in (*PAIR, EFFECT)),
+        *(("acme/g", condition) for condition in (*own, EFFECTS[own])),
+    }
+
+
+def test_edited_chains_are_paired_by_edit() -> None:
+    def edited(said: str, **fields: Any) -> pl.DataFrame:
+        rows = [verdict(i, said, "controlled", variant="statements", k=k, place="end", **fields)
+                for i in range(12) for k in (0, 4)]  # fmt: skip
+        return frame(rows)
+
+    found = compared(side("a", edited("a")), side("b", edited("r")))
+    by_k = {e.keys["k"]: e.value for e in found if e.metric == "change_pass"}
+    assert by_k == {"0": -1, "4": -1}
+
+
+SAID = st.lists(
+    st.tuples(st.booleans(), *[st.sampled_from("ar?") for _ in range(4)]), min_size=1, max_size=30
+)
+
+
+@given(SAID)
+@settings(max_examples=15)
+def test_turning_the_runs_round_turns_each_difference(said: Any) -> None:
+    runs = [
+        frame([verdict(i, each[at + k], name, label=each[0], request=f"{at} {i} {name}")
+               for i, each in enumerate(said) for k, name in enumerate(PAIR)])
+        for at in (1, 3)
+    ]  # fmt: skip
+    sides = side("a", runs[0]), side("b", runs[1])
+    back = compared(*sides[::-1])
+    for e in compared(*sides):
+        if not e.metric.startswith("change_"):
+            continue
+        turned = pick(back, e.metric, condition=e.keys["condition"])
+        assert (turned.n, turned.method) == (e.n, e.method)
+        assert turned.p == pytest.approx(e.p)
+        assert turned.value == (None if e.value is None else pytest.approx(-e.value))
+        if e.low is not None:
+            assert (turned.low, turned.high) == pytest.approx((-(e.high or 0), -e.low))
+
+
+# Two judges on one set of items: P(accept) by label, without and with the chain.
+SEEDS, ITEMS = 80, 150
+JUDGES: tuple[dict[tuple[bool, str], float], ...] = (
+    {(True, "answer"): 0.75, (True, "reasoning"): 0.85,
+     (False, "answer"): 0.3, (False, "reasoning"): 0.6},
+    {(True, "answer"): 0.7, (True, "reasoning"): 0.75,
+     (False, "answer"): 0.3, (False, "reasoning"): 0.35},
+)  # fmt: skip
+RIGHT = 0.6
+
+
+def planted(seed: int, judges: tuple[int, int]) -> list[pl.DataFrame]:
+    """Both runs, a problem set a data set; what is said hangs on how hard the item is."""
+    chance = np.random.default_rng(seed)
+    n = SEEDS * ITEMS
+    label = chance.random(n) < RIGHT
+    hard = chance.standard_normal(n)
+    runs = []
+    for place, judge in enumerate(judges):
+        said: dict[str, npt.NDArray[np.bool_]] = {}
+        for name in PAIR:
+            share = np.where(label, JUDGES[judge][True, name], JUDGES[judge][False, name])
+            draw = ndtr((hard + chance.standard_normal(n)) / np.sqrt(2))
+            said[name] = draw < share
+        number = pl.col("problem").str.slice(1).cast(pl.Int64) // ITEMS
+        rows = verdicts(label, said, run=str(place))
+        runs.append(rows.with_columns(set=number.cast(pl.String)))
+    return runs
+
+
+def truth(metric: str, condition: str) -> float:
+    if metric == "youden":
+        return truth("tpr", condition) - truth("fpr", condition)
+    if condition == EFFECT:
+        return truth(metric, "reasoning") - truth(metric, "answer")
+    key = metric == "tpr", condition
+    return JUDGES[1][key] - JUDGES[0][key]
+
+
+def test_intervals_hold_a_planted_difference_and_tests_err_as_often_as_they_say() -> None:
+    one, two = planted(1, (0, 1))
+    found = compared(side("a", one), side("b", two))
+    for metric in ("tpr", "fpr", "youden"):
+        for condition in (*PAIR, EFFECT):
+            mine = [e for e in found if e.metric == f"change_{metric}"
+                    and e.keys["condition"] == condition]  # fmt: skip
+            aim = truth(metric, condition)
+            held = sum((e.low or 0) <= aim <= (e.high or 0) for e in mine)
+            assert len(mine) == SEEDS
+            assert held >= 69, (metric, condition)  # of 95 %, in 99.9 % of the times
+    one, two = planted(2, (0, 0))
+    tests = versus_judge.primary(compared(side("a", one), side("b", two)))
+    assert len(tests) == 2 * SEEDS
+    assert sum((e.p or 1) < 0.05 for e in tests) <= 18  # of 160 at 5 %, in 99.9 %
