@@ -18,7 +18,7 @@ from misled.records import Edit, Record, Step
 
 __all__ = ["Mark", "Piece", "edited", "moved", "pieces", "stated"]
 
-Piece: TypeAlias = tuple[str, str] | tuple[str, str, str]
+Piece: TypeAlias = tuple[str, ...]
 
 _TRIED = 12  # places of a value, the last ones, of which each is tried
 _LONGEST = 20_000  # code points of a text in which places are tried
