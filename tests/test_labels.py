@@ -122,6 +122,12 @@ def test_a_text_matches_an_alias_or_is_provisionally_wrong(
     assert found.reason == (None if y else "provisional")
 
 
+def test_of_megabytes_the_end_is_read() -> None:
+    assert label("5 " * 2_000_000 + r"so \boxed{7}", ["7"]).y is True
+    assert label("words " * 500_000 + "\n\nThe answer is Oslo.", ["Oslo"]).y is True
+    assert value("5 " * 2_000_000 + r"so \boxed{7}", of="math") == "7"
+
+
 def test_the_verifier_decides_where_no_alias_matches() -> None:
     assert label("Peking", ["Beijing"], verifier="Correct.").by == "verifier"
     assert label("Peking", ["Beijing"], verifier="incorrect").y is False

@@ -45,6 +45,7 @@ class Label(Record, frozen=True):
 
 _SHORT = 40  # code points of what can be a formula and no sentence
 _LONGEST = 400  # code points of an answer that is given without a mark
+_READ = 100_000  # code points of an answer in which its value is sought: the last
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE = re.compile(
     r"(?:(?:(?:the|my|our|a)\s{1,3})?(?:(?:final|correct|short)\s{1,3}){0,3}answer"
@@ -93,6 +94,7 @@ def label(
 
     `verifier` is the reply of a verifier model, whose thinking is cut off.
     """
+    answer = answer[-_READ:]
     verified = None if verifier is None else verifier_verdict(verifier)
     if (of or kind([golds])) == "math":
         found = _of_math(answer, golds, algebra)
@@ -118,6 +120,7 @@ def verifier_verdict(text: str) -> bool | None:
 
 def value(text: str, *, of: Kind = "text") -> str | None:
     """The final value alone: what is boxed or marked, a number, or a whole short answer."""
+    text = text[-_READ:]
     boxed = _boxed(text)
     if boxed is not None:
         return boxed

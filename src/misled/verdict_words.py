@@ -168,7 +168,7 @@ UNSURE = re.compile(
     r"|couldn't|impossible to) (?:\w+ )?(?:say|tell|determine|decide|judge|verify|confirm|assess"
     r"|know)\b"
     r"|\b(?:don't|do not) know\b|\bdepends\b"
-    r"|不确定|不能确定|无法|不知道|不清楚|很难说"
+    r"|不[确確]定|不能[确確]定|[无無]法|不知道|不清楚|很[难難][说說]"
     r"|weiß (?:ich )?nicht|ich weiß es nicht|no estoy segur|pas s[ûu]r"
 )
 REPORTS = re.compile(
@@ -272,18 +272,23 @@ HEAD_OF_PHRASE = re.compile(
     r"|result|solution|student|model|one|statement|claim)|c'|das|dies|esta|esa))(?:\s+(?:does|did"
     r"|do))?\s*\Z"
 )
+# In simplified and in traditional characters.
 CHINESE = (
-    r"(?P<zh_no>不太?正确|并?不对|不准确|有误|错误|是错|错了|答错|(?<![^\s:：,，。])错(?=[\s。！!.,，]|\Z))"
-    r"|(?P<zh_yes>没有?错误?|无误|正确|准确|是对|对的|答对|(?<![^\s:：,，。])对(?=[\s。！!.,，]|\Z))"
+    r"(?P<zh_no>不太?正[确確]|[并並]?不[对對]|不[准準][确確]|有[误誤]|[错錯][误誤]|是[错錯]|[错錯]了|答[错錯]"
+    r"|(?<![^\s:：,，。])[错錯](?=[\s。！!.,，]|\Z))"
+    r"|(?P<zh_yes>[没沒]有?[错錯][误誤]?|[无無][误誤]|正[确確]|[准準][确確]|是[对對]|[对對]的|答[对對]"
+    r"|(?<![^\s:：,，。])[对對](?=[\s。！!.,，]|\Z))"
 )
 NEVER = r"(?P<zh_no>(?!))(?P<zh_yes>(?!))"
-CHINESE_AFTER = re.compile(r"的?(?:答案|值|结果|选项|做法|说法|方法|是)")
+CHINESE_AFTER = re.compile(r"的?(?:答案|值|[结結]果|[选選][项項]|做法|[说說]法|方法|是)")
 CHINESE_PART = re.compile(
-    r"(?:步|推理|计算|过程|方法|公式|前提|部分|思路|如果|假如|若|是否|用户|题目)[^，。\n]{0,12}\Z"
+    r"(?:步|推理|[计計]算|[过過]程|方法|公式|前提|部分|思路|如果|假如|若|是否|用[户戶]|[题題]目)[^，。\n]{0,12}\Z"
 )
-CHINESE_HEDGE = re.compile(r"不确定|无法|不能说|可能|也许|大概|或许|不知道|难以|应该|不清楚|似乎")
-CHINESE_HALF = re.compile(r"(?:部分|基本|不完全|不一定|大致|几乎)(?:是)?\Z")
-CHINESE_NOT = re.compile(r"(?:并不|并非|不是|并没有?|没有|不|不算)\Z")
+CHINESE_HEDGE = re.compile(
+    r"不[确確]定|[无無]法|不能[说說]|可能|也[许許]|大概|或[许許]|不知道|[难難]以|[应應][该該]|不清楚|似乎"
+)
+CHINESE_HALF = re.compile(r"(?:部分|基本|不完全|不一定|大致|[几幾]乎)(?:是)?\Z")
+CHINESE_NOT = re.compile(r"(?:[并並]不|[并並]非|不是|[并並][没沒]有?|[没沒]有|不|不算)\Z")
 CHINESE_STOP = re.compile(r"[。！？；\n]")
 
 

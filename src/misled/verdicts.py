@@ -54,7 +54,11 @@ _JSON = re.compile(
 )
 _MARKUP = re.compile(
     r"\\(?:boxed|fbox|text\w{0,2}|math\w{2}|underline|mbox|boldsymbol)\s*(?=\{)"
-    r"|[*`$\\{}#\[\]\u200b\ufeff✅✓✔❌✗✘\ufe0f]|(?<![^\W_])_|_(?![^\W_])"
+    r"|[*`$\\{}#\[\]✅✓✔❌✗✘\ufe0f]|(?<![^\W_])_|_(?![^\W_])"
+)
+# What takes no room, and what stands for a character that could not be read.
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd\ud800-\udfff]"
 )
 _STRUCK = re.compile(r"~~[^~\n]{0,200}~~")
 _TAG = re.compile(r"</?[a-z][^<>\n]{0,60}>")
@@ -107,7 +111,7 @@ def read(text: str, *, finish: str = "stop", words: tuple[str, str] = CORRECT) -
     unread: Reason | None = _CUT.get(finish)
     if unread or not text.strip() or is_error(text):
         return Verdict(None, unread or ("error" if text.strip() else "none"))
-    lower = lowered(text).replace("’", "'").replace("‘", "'")
+    lower = _UNSEEN.sub("", lowered(text).replace("’", "'").replace("‘", "'"))
     known = lexicon(words)
     keyed = _last_match(_JSON, lower)
     found = _said(lower[max(lower.rfind("}"), keyed.end()) :] if keyed else lower, known)
@@ -175,7 +179,7 @@ def _pairs(known: Lexicon) -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w-])(?:(?:{yes}){_JOINT}(?:not (?:{yes})"
         rf"|not\b{'|' if no else ''}{no}){back})(?![\w-])"
-        r"|正确(?:或者?|还是)(?:不正确|错误)|对(?:或者?|还是)错"
+        r"|正[确確](?:或者?|[还還]是)(?:不正[确確]|[错錯][误誤])|[对對](?:或者?|[还還]是)[错錯]"
     )
 
 
@@ -328,10 +332,10 @@ def _chinese(before: str, after: str, *, accept: bool, word: str) -> Verdict:
         return Verdict(None, "partial")
     if w.CHINESE_HEDGE.search(sentence):
         return Verdict(None, "hedged")
-    of_answer = w.CHINESE_AFTER.match(after) and not re.search(r"[这此该]就?不?是\Z", sentence)
+    of_answer = w.CHINESE_AFTER.match(after) and not re.search(r"[这這此该該]就?不?是\Z", sentence)
     if of_answer or w.CHINESE_PART.search(sentence):
         return Verdict(None, "none")
-    negated = word[0] not in "没无不并" and w.CHINESE_NOT.search(sentence) is not None
+    negated = word[0] not in "没沒无無不并並" and w.CHINESE_NOT.search(sentence) is not None
     return Verdict("accept" if accept is not negated else "reject")
 
 
