@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtr
 
 from misled import stats, versus, versus_judge
 from misled.records import Entry
 from misled.versus_judge import EFFECTS
 from panel import bench, frame, generation, verdict
-from twosides import compared, pick, side, verdicts
+from twosides import Judges, compared, pick, side
 
 PAIR = ("answer", "reasoning")
 EFFECT = EFFECTS["answer", "reasoning"]
@@ -167,57 +164,24 @@ def test_turning_the_runs_round_turns_each_difference(said: Any) -> None:
             assert (turned.low, turned.high) == pytest.approx((-(e.high or 0), -e.low))
 
 
-# Two judges on one set of items: P(accept) by label, without and with the chain.
-SEEDS, ITEMS = 80, 150
-JUDGES: tuple[dict[tuple[bool, str], float], ...] = (
-    {(True, "answer"): 0.75, (True, "reasoning"): 0.85,
-     (False, "answer"): 0.3, (False, "reasoning"): 0.6},
-    {(True, "answer"): 0.7, (True, "reasoning"): 0.75,
-     (False, "answer"): 0.3, (False, "reasoning"): 0.35},
-)  # fmt: skip
-RIGHT = 0.6
-
-
-def planted(seed: int, judges: tuple[int, int]) -> list[pl.DataFrame]:
-    """Both runs, a problem set a data set; what is said hangs on how hard the item is."""
-    chance = np.random.default_rng(seed)
-    n = SEEDS * ITEMS
-    label = chance.random(n) < RIGHT
-    hard = chance.standard_normal(n)
-    runs = []
-    for place, judge in enumerate(judges):
-        said: dict[str, npt.NDArray[np.bool_]] = {}
-        for name in PAIR:
-            share = np.where(label, JUDGES[judge][True, name], JUDGES[judge][False, name])
-            draw = ndtr((hard + chance.standard_normal(n)) / np.sqrt(2))
-            said[name] = draw < share
-        number = pl.col("problem").str.slice(1).cast(pl.Int64) // ITEMS
-        rows = verdicts(label, said, run=str(place))
-        runs.append(rows.with_columns(set=number.cast(pl.String)))
-    return runs
-
-
-def truth(metric: str, condition: str) -> float:
-    if metric == "youden":
-        return truth("tpr", condition) - truth("fpr", condition)
-    if condition == EFFECT:
-        return truth(metric, "reasoning") - truth(metric, "answer")
-    key = metric == "tpr", condition
-    return JUDGES[1][key] - JUDGES[0][key]
-
-
 def test_intervals_hold_a_planted_difference_and_tests_err_as_often_as_they_say() -> None:
-    one, two = planted(1, (0, 1))
-    found = compared(side("a", one), side("b", two))
+    planted = Judges(
+        items=150,
+        right=0.6,
+        accept=(
+            {True: (0.75, 0.85), False: (0.3, 0.6)},
+            {True: (0.7, 0.75), False: (0.3, 0.35)},
+        ),
+    )
+    found = compared(*planted.runs(1))
     for metric in ("tpr", "fpr", "youden"):
         for condition in (*PAIR, EFFECT):
             mine = [e for e in found if e.metric == f"change_{metric}"
                     and e.keys["condition"] == condition]  # fmt: skip
-            aim = truth(metric, condition)
+            aim = planted.truth(metric, condition)
             held = sum((e.low or 0) <= aim <= (e.high or 0) for e in mine)
-            assert len(mine) == SEEDS
-            assert held >= 69, (metric, condition)  # of 95 %, in 99.9 % of the times
-    one, two = planted(2, (0, 0))
-    tests = versus_judge.primary(compared(side("a", one), side("b", two)))
-    assert len(tests) == 2 * SEEDS
-    assert sum((e.p or 1) < 0.05 for e in tests) <= 18  # of 160 at 5 %, in 99.9 %
+            assert len(mine) == 40
+            assert held >= 33, (metric, condition)  # of 95 %, in 99.9 % of the times
+    tests = versus_judge.primary(compared(*planted.runs(2, (0, 0))))
+    assert len(tests) == 80
+    assert sum((e.p or 1) < 0.05 for e in tests) <= 11  # of 5 %, in 99.9 %

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from scipy.special import ndtr
 
 from misled import ledger, pairing, pairing_judge, versus, versus_judge
 from misled.records import Entry
@@ -133,7 +134,7 @@ def verdicts(
     judge: str = "acme/j",
 ) -> pl.DataFrame:
     """Rows of study B in bulk: whether each item is right, and what was said by condition."""
-    problem = [f"q{i:04}" for i in range(label.size)]
+    problem = [f"q{i:06}" for i in range(label.size)]
     who = {"set": "facts", "generator": "acme/g", "cluster": None}
     given = pl.DataFrame({"problem": problem, "label": label})
     parts = [given.with_columns(arm=pl.lit("generate"), outcome=pl.lit("read"))]
@@ -151,6 +152,81 @@ def verdicts(
         *(pl.lit(value, pl.String).alias(name) for name, value in who.items())
     )
     return _whole(rows.with_columns(cluster="problem"), Judged)
+
+
+class Models(NamedTuple):
+    """Two models on `sets` data sets, each a problem set; a share `rho` reuses its problem's draw.
+
+    `tampered` and `clean` hold P(adopted), P(recovered) and P(confused) of each model.
+    """
+
+    problems: int
+    rho: float
+    tampered: Sequence[tuple[float, float, float]]
+    clean: Sequence[tuple[float, float, float]]
+    sets: int = 40
+    degrees: int = 2
+
+    @property
+    def truth(self) -> dict[str, float]:
+        """What the second differs by, by metric."""
+        one, two = self.tampered
+        names = ("change_adopted", "change_recovered", "change_confused")
+        plain = {name: b - a for name, a, b in zip(names, one, two, strict=True)}
+        sham = self.clean[1][0] - self.clean[0][0]
+        return plain | {"change_net_adoption": plain["change_adopted"] - sham}
+
+    def runs(self, seed: int, who: tuple[int, int] = (0, 1)) -> tuple[Side, Side]:
+        """A run of each of `who`, on the same problems."""
+        chance = np.random.default_rng(seed)
+        shape = self.sets * self.problems, self.degrees
+        common = np.broadcast_to(chance.random((shape[0], 1)), shape)
+        found = []
+        for place, model in enumerate(who):
+            arms = {}
+            for arm, shares in (("tampered", self.tampered[model]), ("clean", self.clean[model])):
+                draw = np.where(chance.random(shape) < self.rho, common, chance.random(shape))
+                arms[arm] = np.searchsorted(np.cumsum(shares), draw, side="right")
+            names = ("adopted", "recovered", "confused", "other")
+            number = (pl.col("problem").cast(pl.Int64) // self.problems).cast(pl.String)
+            found.append(many(arms, names, run=str(place)).with_columns(set=number))
+        return side("a", found[0]), side("b", found[1])
+
+
+class Judges(NamedTuple):
+    """Two judges on `sets` data sets; what they say hangs in part on how hard an item is.
+
+    `accept` holds P(accept) without and with the chain, of right and of wrong answers.
+    """
+
+    items: int
+    right: float
+    accept: Sequence[Mapping[bool, tuple[float, float]]]
+    sets: int = 40
+
+    def truth(self, metric: str, condition: str) -> float:
+        """What the second differs by."""
+        if metric == "youden":
+            return self.truth("tpr", condition) - self.truth("fpr", condition)
+        ends = [each[metric == "tpr"] for each in self.accept]
+        without, shown = (two - one for one, two in zip(*ends, strict=True))
+        return {"answer": without, "reasoning": shown}.get(condition, shown - without)
+
+    def runs(self, seed: int, who: tuple[int, int] = (0, 1)) -> tuple[Side, Side]:
+        """A run of each of `who`, on the same answers."""
+        chance = np.random.default_rng(seed)
+        n = self.sets * self.items
+        label, hard = chance.random(n) < self.right, chance.standard_normal(n)
+        found = []
+        for place, judge in enumerate(who):
+            said = {}
+            for at, name in enumerate(("answer", "reasoning")):
+                share = np.where(label, *(self.accept[judge][y][at] for y in (True, False)))
+                said[name] = ndtr((hard + chance.standard_normal(n)) / np.sqrt(2)) < share
+            number = pl.col("problem").str.slice(1).cast(pl.Int64) // self.items
+            rows = verdicts(label, said, run=str(place))
+            found.append(rows.with_columns(set=number.cast(pl.String)))
+        return side("a", found[0]), side("b", found[1])
 
 
 def _whole(rows: pl.DataFrame, kind: type[Row | Judged]) -> pl.DataFrame:
