@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,11 @@ def session(folder: Path) -> Session:
     path = folder / "answers.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     return made(answers=str(path), conditions=["answer"])
+
+
+def only(request: Request, reply: Answer) -> Callable[[Request], Answer | None]:
+    """What a store gives that holds this answer alone."""
+    return lambda asked: reply if asked.key == request.key else None
 
 
 def labels(directory: Path) -> list[bool | None]:
@@ -65,8 +71,7 @@ def test_the_walk_waits_for_the_algebra_system_and_takes_its_word(tmp_path: Path
         (Failure("crash", "it died"), None, "crash"),
     ]
     for reply, label, reason in cases:
-        replies = {request.key: reply}
-        row = next(judge.walk(unit, lambda asked, known=replies: known.get(asked.key)))
+        row = next(judge.walk(unit, only(request, reply)))
         assert not isinstance(row, Request)
         assert (row.label, row.reason) == (label, reason)
 
