@@ -278,8 +278,8 @@
       this.title = make("h3", { tabindex: -1 });
       this.place = make("span", { class: "note" });
       this.copied = make("span", { class: "note", role: "status" });
-      const tools = make("div", { class: "tools" });
-      tools.append(
+      this.head = make("header", { class: "tools" });
+      this.head.append(
         tool("\u2190 List", "Back to the list (Esc)", close),
         tool("\u2191", "Previous trial (k)", () => step(-1)),
         tool("\u2193", "Next trial (j)", () => step(1)),
@@ -287,7 +287,6 @@
         tool("Copy link", "Copy the link to this trial", () => copy(this.copied)),
         this.copied,
       );
-      this.head = make("header", {}, tools, this.title);
       this.body = make("div", { class: "body" });
       this.element = make("section", {
         class: "trial",
@@ -295,7 +294,7 @@
         hidden: true,
         "aria-label": "Opened trial",
       });
-      this.element.append(this.head, this.body);
+      this.element.append(this.head, this.title, this.body);
     }
 
     /** What restores the place in the section that is being read, or at the end, in another trial. */

@@ -110,7 +110,7 @@ const trial = (() => {
 
   /** A box with the pieces' text, of which a portion is laid out, then more on request. */
   function textBox(pieces, plain = false) {
-    const box = make("div", { class: "text" });
+    const box = make("div", { class: "passage" });
     const place = plain || !pieces.some(([, style]) => roleOf(style)) ? () => box : stepper(box);
     let left = pieces.reduce((sum, [text]) => sum + text.length, 0);
     let [at, offset] = [0, 0];
@@ -138,11 +138,11 @@ const trial = (() => {
   function aligned(values) {
     const parts = values.map((text) => said(text).split("."));
     const [whole, fraction] = [0, 1].map((at) => Math.max(...parts.map((part) => (part[at] ?? "").length)));
-    const spread = (text, i) => [
-      ...parts[i][0].padStart(whole),
-      ...text.slice(parts[i][0].length).padEnd(fraction + 1),
-    ];
-    const lines = values.map((text, i) => spread(said(text), i));
+    const spread = ([left, right = ""]) => {
+      const tail = `${right ? "." : " "}${right.padEnd(fraction)}`;
+      return [...left.padStart(whole), ...(fraction ? tail : "")];
+    };
+    const lines = parts.map(spread);
     return lines[0].map((_, at) => [...lines.map((line) => line[at]), ""]);
   }
 
@@ -163,7 +163,7 @@ const trial = (() => {
   }
 
   function digitLines(places, tampered, compared) {
-    const point = places.findIndex(([sign]) => sign === ".");
+    const point = places.findIndex((place) => place.slice(0, 3).includes("."));
     const units = point < 0 ? places.length : point;
     const gap = (at) => (at > 0 && at < units && (units - at) % 3 === 0 ? "gap" : null);
     const changed = ([gold, other]) => (compared && tampered && gold !== other ? "tampered" : "");
