@@ -267,7 +267,7 @@ def test_the_chain_shows_roles_and_changed_digits_with_what_stood_there(
         above = chain.locator("rt").all_inner_texts()
         assert [re.sub(r"\(tampered, was|\)|\s", "", text) for text in above] == was
         assert was
-        styles = chain.locator(".said").evaluate_all(
+        styles = chain.locator(".wording").evaluate_all(
             "all => all.map(e => getComputedStyle(e).borderLeftStyle + e.clientLeft)"
         )
         assert len(set(styles)) == 5  # never by colour alone
@@ -543,3 +543,11 @@ def test_the_scripts_write_no_markup_and_are_short() -> None:
         assert max(map(len, text.splitlines())) <= 170  # the character class that is never shown
     for path in trial_pages.DATA.glob("explorer.*html.jinja"):
         assert not re.search(r"\son\w+=|style=", path.read_text(encoding="utf-8"))
+
+
+def test_the_report_styles_nothing_of_the_explorer_by_accident() -> None:
+    report, own = (
+        set(re.findall(r"\.([a-z][\w-]*)", (trial_pages.DATA / name).read_text(encoding="utf-8")))
+        for name in ("report.css", "explorer.css")
+    )
+    assert report & own <= {"explorer", "facts", "legend", "note", "sides", "unseen"}

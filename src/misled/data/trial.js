@@ -102,7 +102,7 @@ const trial = (() => {
     return (text, style) => {
       const own = roleOf(style) || "";
       if (step && (own === role || (!own && !text.trim()))) return step;
-      [role, step] = [own, make("div", { class: "said" })];
+      [role, step] = [own, make("div", { class: "wording" })];
       box.append(make("div", { class: `step ${own || "plain"}` }, make("div", { class: "role" }, own), step));
       return step;
     };
