@@ -178,6 +178,7 @@ def test_trials_are_read_one_after_the_other_with_the_keyboard_alone(
         assert page.locator(".rows .row").count() < 80  # only what is in sight
         page.keyboard.press("/")
         page.keyboard.type("jk")  # typed, not followed
+        expect(where).to_have_text("not among those found")
         expect(page.get_by_role("searchbox")).to_have_value("jk")
         page.get_by_role("searchbox").fill("")
         page.keyboard.press("Escape")

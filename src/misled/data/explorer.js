@@ -61,7 +61,8 @@
     return (hash, push, fromList = false) => {
       if (push) flush();
       if (!waiting) setTimeout(flush, 200);
-      waiting = { hash, push: push || Boolean(waiting?.push), fromList };
+      const pushed = push || Boolean(waiting?.push);
+      waiting = { hash, push: pushed, fromList: fromList || (!push && Boolean(waiting?.fromList)) };
     };
   }
 
@@ -351,7 +352,9 @@
       this.sorting = sortControl(run, this.resort);
       this.chips = make("div", { class: "chips" });
       const input = () => this.change({ q: this.search.value }, false);
-      this.search = make("input", { type: "search", placeholder: "a value, a problem, or r_cpt>0.6", input });
+      const amount = run.varying.find((c) => c.data);
+      const placeholder = `a value, a problem${amount ? `, ${amount.name}>1` : ""}`;
+      this.search = make("input", { type: "search", placeholder, input });
       this.build();
       root.addEventListener("keydown", (event) => this.pressed(event));
       addEventListener("popstate", (event) => this.arrive(event));
@@ -403,6 +406,7 @@
         ...chips(run, state.chosen, this.toggle, () => this.change({ chosen: new Map() })),
       );
       this.sorting.update(state.sort);
+      this.pane.place.textContent = this.where();
       if (this.search.value !== state.q) this.search.value = state.q;
     }
 
@@ -439,18 +443,21 @@
       const first = !root.classList.contains("opened");
       this.row = row;
       root.classList.add("opened");
-      const at = this.hits.indexOf(row);
-      this.list.select(at);
-      const place =
-        at < 0 ? "not among those found" : `${grouped.format(at + 1)} of ${grouped.format(this.hits.length)}`;
-      if (first) pane.show("Reading \u2026", place, []);
+      this.list.select(this.hits.indexOf(row));
+      if (first) pane.show("Reading \u2026", this.where(), []);
       if (first && narrow.matches) [pane.cover(true), pane.title.focus()];
       const dossier = await this.dossier(row);
       if (this.row !== row || this.state.trial !== id) return; // another was opened meanwhile
-      pane.show(dossier.title || `Trial ${id}`, place, [
+      pane.show(dossier.title || `Trial ${id}`, this.where(), [
         ...trial.nodes(dossier, this.link),
         tell("p", `Trial ${id}`, { class: "note" }),
       ]);
+    }
+
+    where() {
+      const at = this.hits.indexOf(this.row);
+      if (at < 0) return "not among those found";
+      return `${grouped.format(at + 1)} of ${grouped.format(this.hits.length)}`;
     }
 
     /** What can be shown of a row: its texts, else its line of the index and why there is no more. */
