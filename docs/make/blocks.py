@@ -8,28 +8,30 @@ A page's blocks share one empty directory. A `sh` or `python` block is carried o
 lines. Other blocks with a title are files of that name. A `sh` block with a title says why it
 is not carried out; where that is "needs a key", its runs are rehearsed with `--dry-run`.
 
-Knows nothing about what a command means.
+Of a shell it knows what the pages need: commands of `misled`, and `echo` into one of them. Each
+runs in a child that has everything imported already, since most of a small run is importing.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
-import subprocess
+import shlex
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from misled.cli import main as command_line
+
+for heavy in ("misled.publishing", "misled.report", "misled.rehearsal"):
+    importlib.import_module(heavy)
+
 _FENCE = re.compile(r'^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
-_ENTRY = "import sys; from misled.cli import main; sys.argv[0] = 'misled'; main()"
-# What a run costs is the drawing: no page shows the files.
-_SHIM = """misled() {{
-  case "$1" in cpt|judge|run|report) set -- "$@" {more} ;; esac
-  {python} -c {entry!r} "$@"
-}}
-"""
+_RUNS = ("cpt", "judge", "run", "report")
 _SECONDS = 120
 
 
@@ -87,32 +89,63 @@ def _run(block: Block, directory: Path) -> tuple[str, int] | None:
     dry = block.title.startswith("needs a key")
     if block.title and not dry:
         return None
-    command = [sys.executable, "-c", block.text]
-    if block.language == "sh":
-        text = _dry(block.text) if dry else block.text
-        if not text:
-            return None
-        more = "--figures none" + (" --dry-run" if dry else "")
-        shim = _SHIM.format(more=more, python=sys.executable, entry=_ENTRY)
-        command = ["bash", "-c", f"set -e -o pipefail\n{shim}{text}"]
-    done = subprocess.run(
-        command,
-        cwd=directory,
-        env=os.environ
-        | {"COLUMNS": "100", "MISLED_CONFIG": str(directory), "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-        timeout=_SECONDS,
-        text=True,
-    )
-    return done.stdout, done.returncode
+    if block.language == "python":
+        return _child(directory, ["python", block.text], "")
+    printed = ""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words, given = shlex.split(line, comments=True), ""
+        if words[:1] == ["echo"]:
+            pipe = words.index("|")
+            words, given = words[pipe + 1 :], " ".join(words[1:pipe]) + "\n"
+        if dry and (words[:1] != ["misled"] or words[1] not in _RUNS):
+            continue
+        if words[:1] != ["misled"]:
+            raise ValueError(f"no command of misled, and no title that says why not: {line}")
+        if words[1] in _RUNS:
+            words += ["--dry-run"] if dry else ["--figures", "none"]
+        more, code = _child(directory, words, given)
+        printed += more
+        if code:
+            return printed, code
+    return printed, 0
 
 
-def _dry(text: str) -> str:
-    """The commands of a block that can be rehearsed, without their keys."""
-    whole = text.replace("\\\n", " ").splitlines()
-    return "\n".join(each for each in whole if re.match(r"misled (cpt|judge|run)\b", each))
+def _child(directory: Path, words: list[str], given: str) -> tuple[str, int]:
+    """What a command, or a text of Python, prints on both outputs, and its exit code."""
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as sink:
+        source.write(given.encode())
+        source.seek(0)
+        pid = os.fork()
+        if pid == 0:
+            _become(directory, words, (source.fileno(), sink.fileno(), sink.fileno()))
+        _, status = os.waitpid(pid, 0)
+        sink.seek(0)
+        return sink.read().decode(), os.waitstatus_to_exitcode(status)
+
+
+def _become(directory: Path, words: list[str], files: tuple[int, int, int]) -> None:
+    """Be that command, to the end of the process."""
+    code = 70
+    try:
+        signal.alarm(_SECONDS)
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+        os.chdir(directory)
+        os.environ |= {"COLUMNS": "100", "MISLED_CONFIG": str(directory)}
+        sys.argv = words
+        if words[0] == "misled":
+            command_line()
+        else:
+            exec(words[1], {"__name__": "__main__"})
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:  # noqa: BLE001 - nothing may return into the parent's code
+        print(f"{type(error).__name__}: {error}")
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
 
 
 def agrees(printed: str, said: str) -> bool:

@@ -51,7 +51,8 @@ PLANS = f"""{MADE}
 
 A plan is a TOML file for `misled run`; a run directory keeps its own as `plan.toml`. An unknown key
 is an error that names the nearest known one. Lists may stand as one string where there is one
-value, numbers as `"1-6"`. [The quick start](index.md) shows a plan, `plans/` holds both papers'.
+value, numbers as `"1-6"`. [A server of your own](models.md#a-server-of-your-own) shows a plan,
+`plans/` holds those of both papers.
 """
 
 SHARED = "## Both studies\n"
