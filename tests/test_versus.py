@@ -321,8 +321,8 @@ def test_every_row_of_the_sheet_has_both_values_and_the_difference() -> None:
         if None not in values:
             other, reference, change = (float(x or 0) for x in values)
             assert other - reference == pytest.approx(change)
-    unsupported = [each for each in faced if each.keys["method"] == "prefix"]
-    assert {facing.said(each.change) for each in unsupported} == {"no pair"}
+    prefixed = [each for each in faced if each.keys["method"] == "prefix"]
+    assert {facing.said(each.change) for each in prefixed} == {"unsupported"}
 
 
 def test_intervals_hold_a_planted_difference_and_tests_err_as_often_as_they_say() -> None:

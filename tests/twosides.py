@@ -210,7 +210,7 @@ class Judges(NamedTuple):
             return self.truth("tpr", condition) - self.truth("fpr", condition)
         ends = [each[metric == "tpr"] for each in self.accept]
         without, shown = (two - one for one, two in zip(*ends, strict=True))
-        return {"answer": without, "reasoning": shown}.get(condition, shown - without)
+        return float({"answer": without, "reasoning": shown}.get(condition, shown - without))
 
     def runs(self, seed: int, who: tuple[int, int] = (0, 1)) -> tuple[Side, Side]:
         """A run of each of `who`, on the same answers."""

@@ -20,7 +20,16 @@ from misled.records import Entry, Record
 from misled.sheets import Line, Sheet, interval, number, tested, visible
 from misled.versus import ALIKE, CHANGE
 
-__all__ = ["Facing", "differing_grid", "faced", "leading", "said", "sheet", "terminal"]
+__all__ = [
+    "Facing",
+    "differing_grid",
+    "faced",
+    "leading",
+    "said",
+    "sheet",
+    "terminal",
+    "unsupported",
+]
 
 DIGITS = 2
 _RUNS = ("run", "against")
@@ -136,10 +145,15 @@ def _cells(each: Facing) -> tuple[str, ...]:
 def said(change: Entry) -> str:
     """`-0.21 [-0.33, -0.08]`, or why there is no interval."""
     if change.value is None:
-        return "no pair"
+        return "unsupported" if unsupported(change) else "no pair"
     if change.method == ALIKE:
         return "0 (the same replies)"
     return f"{number(change, change.value, DIGITS)} {interval(change, DIGITS)}"
+
+
+def unsupported(change: Entry) -> bool:
+    """Whether there is no pair because one of the runs could not be asked this."""
+    return change.value is None and any("unsupported" in why for why in change.left_out)
 
 
 def terminal(found: Sequence[Facing], width: int) -> Iterator[Table | Text]:

@@ -17,9 +17,10 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from msgspec.structs import replace
 
 from misled.captions import KEYS, label
-from misled.facing import Facing, leading
+from misled.facing import Facing, leading, unsupported
 from misled.records import Entry, Record
 from misled.strokes import (
     SIZES,
@@ -143,16 +144,19 @@ def figure(chart: Chart) -> Figure:
     made = Figure(figsize=(wide, 1.05 + height))
     made.set_layout_engine("constrained", h_pad=0.06, w_pad=0.04)
     grid = made.subplots(1, len(panels), squeeze=False, sharey=True, sharex=kind.joint).flatten()
-    every = [each.change for each in chart.found]
+    found = {id(each): _marked(each.change) for each in chart.found}
+    every = list(found.values())
     for axes, (title, mine) in zip(grid, panels.items(), strict=True):
-        shown = every if kind.joint else [each.change for each in mine]
+        shown = every if kind.joint else [found[id(each)] for each in mine]
         _prepare(axes, shown, rows)
         axes.set_title(title, loc="left")
         here = list(looks) if kind.joint else list(dict.fromkeys(each.score for each in mine))
         for each in mine:
             place = rows.index(names[_key(each)])
             step = (here.index(each.score) - (len(here) - 1) / 2) * _STEP
-            _dot(axes, each.change, place + step / (_STEP * len(looks) + _GAP), looks[each.score])
+            _dot(
+                axes, found[id(each)], place + step / (_STEP * len(looks) + _GAP), looks[each.score]
+            )
     title = wrapped([chart.title], 52 if len(panels) == 1 else 84)
     made.suptitle(title, x=0.012, ha="left", fontsize=9.5, parse_math=False)
     called = {label(name).replace("R_CPT", "$R_{CPT}$"): look for name, look in looks.items()}
@@ -181,6 +185,11 @@ def _rows(chart: Chart) -> dict[_Key, str]:
 
 def _named(name: str, value: str) -> str:
     return f"{KEYS[name]} {value}" if name in {"d_t", "k"} else value
+
+
+def _marked(change: Entry) -> Entry:
+    """A difference with why it has no value, as all figures mark it."""
+    return replace(change, left_out={"unsupported": 1}) if unsupported(change) else change
 
 
 def _prepare(axes: Axes, entries: Sequence[Entry], rows: Sequence[str]) -> None:

@@ -37,6 +37,7 @@ def aligned(reference: Side, other: Side, names: Mapping[str, Match]) -> pl.Data
     """A line a problem of a cell that both have: scores of both, and `why` it does not count.
 
     `feed` is that of both; one that differs is no partner, unless each run has one feed only.
+    `controlled` says whether both runs asked for clean controls.
     """
     sides = [
         (reference, {axis: names[axis].reference for axis in _AXES}),
@@ -49,10 +50,12 @@ def aligned(reference: Side, other: Side, names: Mapping[str, Match]) -> pl.Data
     )
     frame = align(one, two, CELL, {"feed": "another feed"})
     frame = frame.with_columns(pl.coalesce("feed", "feed_other").fill_null(""))
+    controlled = all("clean" in side.rows["arm"] for side in (reference, other))
     return frame.with_columns(
         *(_same(name, f"{name}_other").alias(f"same_{name}") for name in ("result", "chain")),
         same_reply=_same("replied", "replied_other"),
         same_clean=_same("replied_clean", "replied_clean_other"),
+        controlled=pl.lit(controlled),
     )
 
 

@@ -23,7 +23,7 @@ from misled import batches, stats
 from misled.batches import Difference
 from misled.families import MAIN
 from misled.lines import SPAN, has_r
-from misled.pairing import GROUP_KEYS, SAME
+from misled.pairing import GROUP_KEYS, NETS, SAME
 from misled.prompts import METHODS
 from misled.records import Entry, Estimate
 from misled.trials import Keys, pieces
@@ -76,12 +76,11 @@ SCORED = {
     "r_cpt": _Score(SPAN["r_cpt"], SPAN["r_cpt"], "no R"),
     "net_r": _Score(2 * SPAN["r_cpt"], SPAN["r_cpt"], "no R", _BOTH),
 }
-_OF_CLEAN = ("net_adoption", "net_r")
 
 
 def entries(frame: pl.DataFrame, labels: Labels) -> list[Entry]:
     """Every difference of the lines of `pairing.aligned`, over all D_T and for each."""
-    columns = ["d_t", "problem", "cluster", "why", "same_clean",
+    columns = ["d_t", "problem", "cluster", "why", "same_clean", "controlled",
                *(f"same_{name}" for name in SAME),
                *(f"{name}{end}" for name in SCORED for end in ("", "_other"))]  # fmt: skip
     frame = frame.with_columns(pl.col("cluster").rank("dense"))
@@ -114,14 +113,9 @@ def _group(keys: Keys, c: Mapping[str, Any], labels: Labels) -> Iterator[Entry]:
         mine = {name: values[of] for name, values in c.items()} | {"at": problem[of]}
         named = keys | ({"d_t": degree} if degree else {})
         for name, score in SCORED.items():
-            if (has_r(keys) or not name.endswith(("r_cpt", "_r"))) and _asked(name, c):
+            of_r, of_clean = name in {"r_cpt", "net_r"}, name in NETS
+            if (has_r(keys) or not of_r) and (bool(c["controlled"].all()) or not of_clean):
                 yield from _lines(name, score, named, mine, labels)
-
-
-def _asked(name: str, c: Mapping[str, Any]) -> bool:
-    """Whether both runs have the control that a net score needs."""
-    sides = (c[name], c[f"{name}_other"])
-    return name not in _OF_CLEAN or all(np.isfinite(side.astype(float)).any() for side in sides)
 
 
 def _lines(

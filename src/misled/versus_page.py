@@ -40,7 +40,7 @@ def write(found: Comparison, directory: Path, forms: Sequence[str]) -> Path:
     texts = {
         "csv": sheets.csv_text(found.entries),
         "md": markdown(found),
-        "tex": latex.latex(facing.sheet(faced), "compare"),
+        "tex": latex.latex(facing.sheet(facing.leading(faced, edited=True)), "compare"),
     }
     for form, text in texts.items():
         sheets.publish(directory / f"compare.{form}", text.encode())
@@ -58,13 +58,14 @@ def write(found: Comparison, directory: Path, forms: Sequence[str]) -> Path:
 
 
 def markdown(found: Comparison) -> str:
-    """What differs, what to be careful with, and every difference."""
+    """What differs, what to be careful with, and the differences over all D_T."""
     escaped = sheets.escaped
     rows = [["setting", *found.names], ["---"] * (len(found.names) + 1)]
     rows += [[name, *values] for name, values in found.differing]
     made = [f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows]
     notes = [f"- {escaped(note)}" for note in found.notes]
-    table = sheets.markdown(facing.sheet(facing.faced(found.entries)))
+    faced = facing.leading(facing.faced(found.entries), edited=True)
+    table = sheets.markdown(facing.sheet(faced))
     return "\n".join([f"# {escaped(title(found))}", "", *made, "", *notes, "", table])
 
 
