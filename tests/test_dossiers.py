@@ -11,7 +11,7 @@ import pytest
 
 from misled import metrics, reasons, reasons_judge, replies
 from misled.answers import canonical
-from misled.dossiers import LONGEST, Dossier
+from misled.dossiers import LONGEST, Dossier, Section
 from misled.numbers import ascii_digits
 from misled.recall import recall
 from misled.records import OUTCOMES, Failure, Response
@@ -185,26 +185,45 @@ def test_what_was_not_asked_says_why_and_shows_the_chain(cpt: Opened) -> None:
     assert len(seen) == 2
 
 
-def test_a_chain_that_this_version_tampers_with_otherwise_is_shown_without_marks(
-    tmp_path: Path,
-) -> None:
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Run:
     plan = {"study": "cpt", "model": ["planted/credulous"], "n": 1, "cells": [
         {"problems": ["addition:15+13"], "digits": [2], "methods": ["baseline"]}]}  # fmt: skip
-    run = carried(plan, tmp_path)
-    unit = next(iter(run.session.units()))
-    other = msgspec.structs.replace(run.session.plan, seed=1)
-    study = msgspec.structs.replace(unit.study, plan=other)
+    return carried(plan, tmp_path_factory.mktemp("single"))
+
+
+def otherwise(run: Run, **changes: Any) -> dict[str, Section]:
+    """The tampered trial, as a version shows it whose study differs in this."""
+    (unit,) = run.session.units()
+    study = msgspec.structs.replace(unit.study, **changes)
     trials = run.trials
-    trials._units[unit.problem.set, unit.problem.id, unit.target] = msgspec.structs.replace(
-        unit, study=study
-    )
-    with run.store() as store:
-        found = trials.dossiers(store, range(len(trials)))
+    key = (unit.problem.set, unit.problem.id, unit.target)
+    trials._units[key] = msgspec.structs.replace(unit, study=study)
     place = run.rows["arm"].to_list().index("tampered")
-    chain = texts(found[place])["The chain as sent"]
+    with run.store() as store:
+        (found,) = trials.dossiers(store, [place])
+    return texts(found)
+
+
+def test_a_chain_that_this_version_tampers_with_otherwise_is_shown_without_marks(
+    single: Run,
+) -> None:
+    plan = msgspec.structs.replace(single.session.plan, seed=1)
+    shown = otherwise(single, plan=plan)
+    chain = shown["The chain as sent"]
     assert "nothing is marked" in chain.note
     assert not [piece for piece in chain.pieces if "tampered" in piece[1]]
-    assert said(chain) in said(texts(found[place])["Messages sent"].messages[0])
+    assert said(chain) in said(shown["Messages sent"].messages[0])
+
+
+def test_a_chain_is_found_in_words_that_this_version_does_not_know(single: Run) -> None:
+    words = msgspec.structs.replace(
+        single.session.inputs.prompts, probe="{chain} {filter} {question}"
+    )
+    shown = otherwise(single, prompts=words)
+    chain = shown["The chain as sent"]
+    assert [piece for piece in chain.pieces if "tampered" in piece[1]]
+    assert said(chain) in said(shown["Messages sent"].messages[0])
 
 
 # --- study B -----------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def _sent(case: Case) -> _Sent | None:
         return None if text is None else _Sent(text, note="Sent back as it is")
     made, text = _made(case), _handed(case)
     if text is None:
-        if made is None or row.outcome != "unsupported":
+        if made is None or not (row.outcome == "unsupported" or _holds(case.request, made.text)):
             return None
         text = made.text
     if row.arm in _WHOLE:
@@ -157,6 +157,12 @@ def _handed(case: Case) -> str | None:
     spoken = case.unit.study.prompts
     found = prompts.read(spoken, case.request.messages, case.request.prefill)
     return found.chain if found else None
+
+
+def _holds(request: Request | None, text: str) -> bool:
+    """Whether a text was sent, in whatever words."""
+    turns = [message.content for message in request.messages] if request else []
+    return any(text in turn for turn in turns)
 
 
 def _replayed(case: Case) -> str | None:

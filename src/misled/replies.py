@@ -30,7 +30,7 @@ _TURNED = _SIGNS | {other: sign for sign, other in _SIGNS.items()}
 
 
 # A reply is looked at for its text and for what is marked in it, and beside other replies.
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def cut(content: str, reasoning: str | None) -> Chain:
     """Reasoning and answer of a reply."""
     return chains.of(content, reasoning)
