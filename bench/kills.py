@@ -55,7 +55,7 @@ def walk(unit: int, lookup: Lookup) -> Iterator[Request]:
 def go_on(url: str, path: str, units: int, width: int) -> None:
     """The run: from wherever it stands to its end."""
     model = models.resolve("vllm/m", base_url=url)
-    with Store(Path(path)) as store, Store(Path(path), read_only=True) as reader:
+    with Store(Path(path)) as store, store.reader() as reader:
         done = store.finished()
         fresh = ((unit, unit) for unit in range(units) if unit not in done)
         frontier = Frontier(fresh, walk, reader.get, lambda *_: None, Limits())

@@ -151,7 +151,7 @@ async def misled(url: str, n: int, kind: type[Http] = Http) -> Http:
     model = models.resolve("vllm/m", base_url=url)
     with tempfile.TemporaryDirectory(dir=Path(__file__).parent) as place:
         path = Path(place) / "misled.db"
-        with Store(path) as store, Store(path, read_only=True) as reader:
+        with Store(path) as store, store.reader() as reader:
             units = enumerate(range(n // 8))
             frontier = Frontier(units, walk, reader.get, lambda *_: None, Limits())
             frontier.window = 4 * WIDTH

@@ -122,7 +122,7 @@ def carried_out(order: str, address: str, key: str) -> tuple[int, int, float]:
     engine = Http(lambda _: found, concurrency=SLOTS, world=World(environ={KEY: key}))
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "misled.db"
-        with Store(path) as store, Store(path, read_only=True) as reader:
+        with Store(path) as store, store.reader() as reader:
             units = enumerate(range(GROUPS if lanes else len(pairs)))
             frontier = Frontier(units, walk, reader.get, lambda *_: None, Limits())
             began = time.perf_counter()

@@ -113,7 +113,7 @@ def go_on(path: Path, units: int) -> dict[str, Any]:
     """The run from wherever it stands; what it took."""
     began, toy, ledger = time.perf_counter(), Toy(), Ledger()
     marks: list[tuple[float, float]] = []
-    with Store(path) as store, Store(path, read_only=True) as reader:
+    with Store(path) as store, store.reader() as reader:
         store.counts()
         done = store.finished()
         fresh = ((unit, unit) for unit in range(units) if unit not in done)

@@ -28,7 +28,7 @@ def drive(
     path: Path, engine: Engine, units: int = 50, limits: Limits | None = None, window: int = 8
 ) -> tuple[Frontier[int], dict[int, list[Row]]]:
     rows: dict[int, list[Row]] = {}
-    with Store(path) as store, Store(path, read_only=True) as reader:
+    with Store(path) as store, store.reader() as reader:
         frontier = Frontier(
             enumerate(range(units)), toys.walk, reader.get, rows.__setitem__, limits or Limits()
         )
@@ -59,7 +59,7 @@ def test_no_order_of_answers_and_commits_leaves_a_run_waiting(
     tmp_path: Path, width: int, window: int, delay: float
 ) -> None:
     async def timed() -> None:
-        with Store(tmp_path / "a.db") as store, Store(tmp_path / "a.db", read_only=True) as reader:
+        with Store(tmp_path / "a.db") as store, store.reader() as reader:
             rows: dict[int, list[Row]] = {}
             frontier = Frontier(
                 enumerate(range(40)), toys.walk, reader.get, rows.__setitem__, Limits()
@@ -153,7 +153,7 @@ def test_an_answer_between_failures_shows_that_the_run_can_go_on(tmp_path: Path)
 
 
 def test_a_store_that_cannot_write_ends_the_run_with_its_reason(tmp_path: Path) -> None:
-    with Store(tmp_path / "run.db") as store, Store(tmp_path / "run.db", read_only=True) as reader:
+    with Store(tmp_path / "run.db") as store, store.reader() as reader:
         store._db.execute("PRAGMA max_page_count = 12")
         frontier = Frontier(enumerate(range(500)), toys.walk, reader.get, lambda *_: None, Limits())
         with pytest.raises(StoreError, match="full"):
@@ -249,7 +249,7 @@ def test_a_run_that_goes_on_asks_what_is_open_before_it_looks_at_what_is_done(
         yield from toys.walk(unit, lookup)
 
     drive(path, toys.Pool(4), units=40)
-    with Store(path) as store, Store(path, read_only=True) as reader:
+    with Store(path) as store, store.reader() as reader:
         done = store.finished()
         assert done == set(range(40))
         rows: dict[int, list[Row]] = {}
@@ -283,7 +283,7 @@ def test_what_was_answered_before_a_cancellation_is_kept(tmp_path: Path, after: 
     engine = toys.Pool(4)
 
     async def cancelled() -> None:
-        with Store(tmp_path / "a.db") as store, Store(tmp_path / "a.db", read_only=True) as reader:
+        with Store(tmp_path / "a.db") as store, store.reader() as reader:
             frontier = Frontier(enumerate(range(900)), toys.walk, reader.get, noted, Limits())
             task = asyncio.create_task(run(frontier, {"toy": engine}, store, lambda: None))
             await asyncio.sleep(after)

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 import toys
 from misled.damage import damaged
 from misled.errors import StoreError
+from misled.places import LEVELS
 from misled.records import Failure, Message, Request, Response, Usage
-from misled.schema import LEVELS, MIGRATIONS, SCHEMA
+from misled.schema import MIGRATIONS, SCHEMA
+from misled.sieve import Sieve
 from misled.store import Store, lock
 
 DATA = Path(__file__).parent / "data"
@@ -206,6 +209,31 @@ def test_keys_are_found_in_every_level_and_stay_unique(tmp_path: Path) -> None:
             assert store.get(request) == response
         assert store.get(toys.ask("no")) is None
         assert damaged(store) == []
+
+
+def test_a_reader_beside_a_writer_finds_what_was_there_and_what_comes(tmp_path: Path) -> None:
+    every = [(toys.ask(str(i)), Response(content=str(i))) for i in range(900)]
+    with Store(tmp_path / "misled.db") as store:
+        store.commit(every[:300])
+        with store.reader() as reader:
+            store.commit(every[300:600])
+            found = [reader.get(request) for request, _ in every]
+    assert found == [response for _, response in every[:600]] + [None] * 300
+
+
+@given(st.sets(st.binary(min_size=16, max_size=16)), st.sets(st.binary(max_size=20)))
+def test_a_sieve_denies_nothing_that_it_has_seen(seen: set[bytes], more: set[bytes]) -> None:
+    sieve = Sieve()
+    sieve.update(seen)
+    sieve.update(more)
+    assert all(key in sieve for key in seen | more)
+
+
+def test_a_sieve_with_many_keys_denies_nearly_all_others() -> None:
+    sieve = Sieve()
+    sieve.update(blake2b(b"%d" % i, digest_size=16).digest() for i in range(100_000))
+    others = (blake2b(b"-%d" % i, digest_size=16).digest() for i in range(100_000))
+    assert sum(key in sieve for key in others) < 5  # one in 6,000 after ten times as many
 
 
 def test_threads_that_write_take_turns(tmp_path: Path) -> None:

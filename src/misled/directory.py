@@ -84,9 +84,9 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         replace_file(directory / "plan.toml", session.plan.toml.encode())
         if pace.retry_failed:
             store.forget_failures()
-        stores = [path, *(Path(name) / "misled.db" for name in pace.reuse)]
-        reader, *others = [stack.enter_context(Store(p, read_only=True)) for p in stores]
-        lookup = _Lookup(reader, others, store)
+        paths = [Path(name) / "misled.db" for name in pace.reuse]
+        others = [stack.enter_context(Store(other, read_only=True)) for other in paths]
+        lookup = _Lookup(stack.enter_context(store.reader()), others, store)
         counts = store.counts()
         spent = counts.prompt_tokens + counts.completion_tokens
         limits = Limits(pace.max_requests, pace.max_tokens_total, spent)

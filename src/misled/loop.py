@@ -96,17 +96,25 @@ class _Loop(Generic[U]):
                 await self.queue.put(pair)
 
     async def write(self) -> None:
-        """Commit what has come, then deliver it."""
+        """Commit what has come, then deliver it, while the next batch is being committed."""
         loop = asyncio.get_running_loop()
+        committed: list[tuple[Request, Answer]] = []
         while True:
             self.batch = batch = [await self.queue.get()]
             while not self.queue.empty() and len(batch) < BATCH:
                 batch.append(self.queue.get_nowait())
-            await loop.run_in_executor(self.writer, self.store.commit, batch, self._closed())
-            self.batch = []
-            for request, answer in batch:
-                self.frontier.deliver(request, answer)
-                self.queue.task_done()
+            writing = loop.run_in_executor(self.writer, self.store.commit, batch, self._closed())
+            self._deliver(committed)
+            await writing
+            self.batch, committed = [], batch
+            if self.queue.empty():
+                self._deliver(committed)
+                committed = []
+
+    def _deliver(self, committed: list[tuple[Request, Answer]]) -> None:
+        for request, answer in committed:
+            self.frontier.deliver(request, answer)
+            self.queue.task_done()
 
     def _closed(self) -> list[tuple[int, bool]]:
         closed, self.frontier.closed = self.frontier.closed, []

@@ -4,14 +4,10 @@
 
     requests  id -> key and canonical JSON of the request
     answers   id -> a response or a failure, its digest, and the batch it came in
-    places    key -> id, in levels: new keys in a small one, all others in the last
+    places    key -> id, in levels (`places`)
     batches   one row a commit: when, how many responses, the tokens that they report
     finished  units that needed no more: a run that goes on looks at the others first
     meta      the plan, its hash, digests of the input files
-
-Keys are hashes and come in no order. In one large index each would change a page of its
-own, and a commit would write more index than answers; so they are gathered in small
-levels, and each level is laid into the next, in order, when it is full.
 
 Knows what the tables hold and not what it means.
 """
@@ -20,10 +16,9 @@ from __future__ import annotations
 
 import sqlite3
 
-__all__ = ["LEVELS", "MIGRATIONS", "SCHEMA", "digest_of", "migrate"]
+__all__ = ["MIGRATIONS", "SCHEMA", "digest_of", "migrate"]
 
 SCHEMA = 3
-LEVELS = (1024, 16384)  # keys that a level may hold; the last holds any number
 
 # Append only: version k of the schema is what the first k scripts make.
 MIGRATIONS = (

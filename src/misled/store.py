@@ -18,22 +18,22 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias
 
 import filelock
 import msgspec
 
+from misled import places
 from misled.errors import StoreError
 from misled.records import Answer, Failure, Request, Response
-from misled.schema import LEVELS, SCHEMA, digest_of, migrate
+from misled.schema import SCHEMA, digest_of, migrate
+from misled.sieve import Sieve
 
 __all__ = ["Batch", "Counts", "Marks", "Store", "decoded", "digest", "lock", "spent"]
 
-ROWS = 128  # of a statement: 999 values at most in old builds of SQLite
 CACHE_KIB = 32 << 10
 WAL_PAGES = 4096  # before they are moved into the file: what changes often is moved once
 
-T = TypeVar("T")
 Batch: TypeAlias = Sequence[tuple[Request, Answer]]
 Marks: TypeAlias = Sequence[tuple[int, bool]]
 
@@ -68,16 +68,6 @@ def decoded(kind: str, body: str, kept: bytes) -> Answer | None:
 
 def _kind(answer: Answer) -> str:
     return "response" if isinstance(answer, Response) else "failure"
-
-
-def _parts(rows: Sequence[T]) -> Iterator[Sequence[T]]:
-    """`rows` in parts of few sizes, so that their statements are prepared once."""
-    start, size = 0, ROWS
-    while start < len(rows):
-        while size > len(rows) - start:
-            size //= 2
-        yield rows[start : start + size]
-        start += size
 
 
 def spent(answers: Iterable[Answer]) -> tuple[int, int, int, int]:
@@ -131,6 +121,7 @@ class Store:
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
         self._writing = Lock()  # the run's writer commits, and so does what copies other runs
+        self._seen: Sieve | None = None
         if read_only and not path.is_file():
             raise StoreError(f"{path} does not exist; is {path.parent} a run directory?")
         mode = "ro" if read_only else "rwc"
@@ -172,6 +163,13 @@ class Store:
         """The version of the schema in the file; 0 where it is empty."""
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
+    def reader(self) -> Store:
+        """Another view of this file, for another thread, which knows what this one commits."""
+        seen, found = Sieve(), Store(self.path, read_only=True)
+        seen.update(row[0] for row in found.scan("SELECT key FROM places"))
+        self._seen = found._seen = seen
+        return found
+
     def close(self) -> None:
         """Close the file; a later call of anything else raises."""
         self._db.close()
@@ -198,10 +196,13 @@ class Store:
 
     def reply(self, key: str, *, damaged: bool = False) -> Answer | None:
         """The committed answer to the request with this key, likewise."""
+        place = digest_of(key)
+        if self._seen is not None and place not in self._seen:
+            return None
         rows = self.select(
             "SELECT kind, body, digest FROM places NATURAL JOIN answers "
             "WHERE level IN (0, 1, 2) AND key = ?",
-            digest_of(key),
+            place,
         )
         if not rows:
             return None
@@ -229,6 +230,8 @@ class Store:
             self._db.executemany("INSERT OR REPLACE INTO finished VALUES (?, ?)", finished)
             if not batch:
                 return
+            if self._seen is not None:
+                self._seen.update(first)  # before they can be found
             at = datetime.now(UTC).isoformat(timespec="seconds")
             made = self._db.execute("INSERT INTO batches (at, n) VALUES (?, ?)", (at, len(batch)))
             number, ids = made.lastrowid, self._numbered(first)
@@ -236,7 +239,7 @@ class Store:
                 (id_, _kind(answer), body.decode(), digest(body), number)
                 for id_, (_, answer), body in zip(ids, batch, bodies, strict=True)
             ]
-            if self._insert("answers", rows) < len(rows):
+            if places.insert(self._db, "answers", rows) < len(rows):
                 came = [self._came_in(id_, number) for id_ in ids]
                 batch = [pair for pair, new in zip(batch, came, strict=True) if new]
             self._db.execute(
@@ -247,57 +250,23 @@ class Store:
 
     def _numbered(self, asked: Mapping[bytes, tuple[Request, Answer]]) -> list[int]:
         """The number of each request; those that are new are kept."""
-        ids = self._ids(list(asked))
+        ids = places.find(self._db, list(asked))
         [(last,)] = self._db.execute(
             "SELECT max(coalesce((SELECT max(id) FROM requests), 0), "
             "coalesce((SELECT max(id) FROM answers), 0))"
         )
         new = [(key, request) for key, (request, _) in asked.items() if key not in ids]
-        ids |= {key: id_ for id_, (key, _) in enumerate(new, last + 1)}
-        self._insert("requests", [(ids[k], r.key, r.body.decode()) for k, r in new])
-        self._insert("places", sorted((0, key, ids[key]) for key, _ in new))
-        self._sift()
+        given = {key: id_ for id_, (key, _) in enumerate(new, last + 1)}
+        rows = [(given[key], request.key, request.body.decode()) for key, request in new]
+        places.insert(self._db, "requests", rows)
+        places.put(self._db, given)
+        ids |= given
         return [ids[key] for key in asked]
 
     def _came_in(self, id_: int, batch: int | None) -> bool:
         """Whether the answer that stands is the one of this batch."""
         [(stands,)] = self._db.execute("SELECT batch FROM answers WHERE id = ?", (id_,))
         return bool(stands == batch)
-
-    def _ids(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """The numbers of those requests that the store holds."""
-        found: dict[bytes, int] = {}
-        for part in _parts(keys):
-            marks = ", ".join("?" * len(part))
-            query = f"SELECT key, id FROM places WHERE level IN (0, 1, 2) AND key IN ({marks})"  # noqa: S608 - our own words
-            found.update(self._db.execute(query, part))
-        return found
-
-    def _sift(self) -> None:
-        """Lay each level of `places` that is full into the next, in the order of its keys."""
-        for level, most in enumerate(LEVELS):
-            [(held,)] = self._db.execute("SELECT count(*) FROM places WHERE level = ?", (level,))
-            if held <= most:
-                return
-            self._db.execute(
-                "INSERT INTO places SELECT level + 1, key, id FROM places WHERE level = ? "
-                "ORDER BY key",
-                (level,),
-            )
-            self._db.execute("DELETE FROM places WHERE level = ?", (level,))
-
-    def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> int:
-        """How many of `rows` were new."""
-        # One statement for many rows: SQLite lets go of the interpreter once for each.
-        new = 0
-        for part in _parts(rows):
-            marks = ", ".join([f"({', '.join('?' * len(part[0]))})"] * len(part))
-            found = self._db.execute(
-                f"INSERT OR IGNORE INTO {table} VALUES {marks}",  # noqa: S608 - our own names
-                [value for row in part for value in row],
-            )
-            new += found.rowcount
-        return new
 
     def finished(self) -> set[int]:
         """The units that needed no more when they were last looked at."""
@@ -309,7 +278,7 @@ class Store:
             self._db.execute("DELETE FROM finished WHERE failed")
             if keys is None:
                 return self._db.execute("DELETE FROM answers WHERE kind = 'failure'").rowcount
-            ids = self._ids([digest_of(key) for key in keys]).values()
+            ids = places.find(self._db, [digest_of(key) for key in keys]).values()
             return self._db.executemany(
                 "DELETE FROM answers WHERE kind = 'failure' AND id = ?", [(id_,) for id_ in ids]
             ).rowcount
