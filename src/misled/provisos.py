@@ -95,9 +95,11 @@ def of_pair(
             for label in found.reference.values()
             if AGAINST in label
         )
+        both = found.alone and found.alone_other
+        hint = f" (--match {found.alone[0]}={found.alone_other[0]} pairs two)" if both else ""
         for name, alone in ((one, found.alone), (two, found.alone_other)):
             if alone:
-                yield f"Not paired, {KEYS.get(axis, axis)}: {', '.join(alone)}, only in {name}"
+                yield f"Not paired, {KEYS.get(axis, axis)}: {', '.join(alone)}, only in {name}{hint}"
     for axis, mine, theirs in _apart(first.side, run.side):
         for name, values, others in ((one, mine, theirs), (two, theirs, mine)):
             if only := [value for value in values if value not in others]:
