@@ -18,14 +18,14 @@ from scipy.stats import binom
 
 from misled import answers, chains, prompts
 from misled.draws import Draws
-from misled.engines import planted_chain, planted_profile, planted_slips
+from misled.engines import planted_chain, planted_profile, planted_reader, planted_slips
 from misled.engines.planted import Planted
 from misled.engines.planted_chain import Task, alone, confused, recovering
 from misled.engines.planted_profile import PROFILES, Solver, load, truth
 from misled.engines.planted_slips import confusing, replaced
 from misled.errors import UserError
 from misled.metrics import classify, grade
-from misled.perturbations import PERTURBATIONS, result_of
+from misled.perturbations import PERTURBATIONS, applied, result_of
 from misled.problems import load as problems
 from misled.prompts import ATTRIBUTIONS, METHODS
 from misled.records import (
@@ -35,12 +35,14 @@ from misled.records import (
     Failure,
     Graded,
     Message,
+    NotApplicable,
     Prefill,
     Problem,
     Request,
     Response,
     Sampling,
 )
+from misled.structures import STRUCTURES, combine, without_answer
 
 WORDS = prompts.load(None)
 PLANTED = Planted()
@@ -533,3 +535,47 @@ def test_a_profile_that_is_not_there_names_the_nearest() -> None:
         load("vigilnt")
     with pytest.raises(UserError, match="cannot read it: No such file"):
         load("no/such.toml")
+
+
+# --- reading ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_inserted_aside_is_seen_whatever_its_words_and_a_neutral_text_is_none(
+    seed: int,
+) -> None:
+    chain, _ = alone(PAPER[0], str(PAPER[0].result), Draws("chain", seed))
+    for name, seen in (("insert", {"digression"}), ("insert_neutral", set[str]())):
+        edits = STRUCTURES[name](Chain(chain, ""), Draws(seed))
+        assert not isinstance(edits, NotApplicable)
+        assert planted_reader.lacking(applied(chain, edits)) == seen
+
+
+@pytest.mark.parametrize("name", [*STRUCTURES, "no_answer_line"])
+def test_what_a_structure_takes_away_is_what_the_reader_misses(name: str) -> None:
+    lacks = set(planted_profile.LACKS.get(name, ()))
+    for task, seed in product(PAPER, range(20)):
+        chain = Chain(alone(task, str(task.result), Draws(task.a, seed))[0], "")
+        edits = (
+            without_answer(chain)
+            if name == "no_answer_line"
+            else STRUCTURES[name](chain, Draws(seed))
+        )
+        if not isinstance(edits, NotApplicable):
+            assert planted_reader.lacking(applied(chain.reasoning, edits)) == lacks
+
+
+def test_a_chain_without_its_conclusion_still_states_the_tampered_result() -> None:
+    """Its last equation may be a check that goes back to an operand, which is no result."""
+    for task, seed in product(PAPER, range(30)):
+        chain = Chain(alone(task, str(task.result), Draws(task.a, seed))[0], "")
+        edits, tampered = without_answer(chain), PERTURBATIONS["digits"]()(chain, Draws(seed))
+        assert not isinstance(edits, NotApplicable)
+        assert isinstance(tampered, Edited)
+        cut = combine(chain, edits, tampered)
+        assert isinstance(cut, Edited)
+        question = f"What is {task.a} {task.sign} {task.b}?"
+        messages, _ = prompts.probe(WORDS, prompts.Way(), question=question, chain=cut.text)
+        read = planted_reader.reading(WORDS, ask("vigilant", messages))
+        assert isinstance(read, planted_reader.Reading)
+        assert read.seen == tampered.tampered

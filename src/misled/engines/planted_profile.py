@@ -34,15 +34,23 @@ from misled.errors import UserError, nearest
 from misled.prompts import AS_TEXT, CHANNELS, METHODS
 from misled.records import Record
 
-__all__ = ["PROFILES", "Share", "Solver", "known_keys", "load", "table", "truth"]
+__all__ = ["LACKS", "PROFILES", "Share", "Solver", "known_keys", "load", "table", "truth"]
 
 _TABLES = {
     "channel": CHANNELS,
-    "structure": ("reflection", "verification", "digression"),
+    "structure": ("calculation", "reflection", "verification", "conclusion", "digression"),
     "replay": ("chain", "question", "text"),
 }
 KINDS = ("solver", "judge")
 PROFILES = ("credulous", "mixed", "oblivious", "vigilant")
+# What a structure or a contrast leaves the planted chain without, or has too much of.
+LACKS = {
+    "delete_reflection": ("reflection",),
+    "delete_verification": ("verification",),
+    "insert": ("digression",),
+    "no_answer_line": ("conclusion",),
+    "bare": ("calculation", "reflection", "verification"),
+}
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Factor = Annotated[float, msgspec.Meta(ge=0)]
@@ -58,9 +66,10 @@ class Solver(Record, frozen=True, dict=True):
     2, ... wrong digits in an error; `adopt` the share that takes w' over, by
     method and by D_T = 1, 2, ... (the last one extends; `prefix_as_text` is
     `contradiction` unless given). `channel` and `structure` are factors of that
-    share: by channel, and by what the chain is without (reflection,
-    verification) or has too much of (digression). `replay` is the share that
-    stops when its own chain, chain after question, or a text comes back.
+    share: by channel, and by what the chain is without (calculation, reflection,
+    verification, conclusion) or has too much of (digression); `LACKS` says what
+    that is under each structure and contrast. `replay` is the share that stops
+    when its own chain, chain after question, or a text comes back.
     """
 
     adopt: dict[str, Shares]

@@ -25,6 +25,8 @@ from misled.words import worked
 __all__ = ["Reading", "lacking", "reading"]
 
 _SIGNS = {"+": "+", "-": "-", "*": "×", "/": "÷", "//": "÷", "x": "×", "×": "×"}
+_ROLES = frozenset({"calculation", "reflection", "verification", "conclusion"})
+_DIGIT = re.compile(r"[0-9]")
 _TASK = re.compile(r"[^0-9\n]*([0-9]{1,1000}) ?([+×x*]) ?([0-9]{1,1000})[^0-9\n]*")
 
 
@@ -58,7 +60,7 @@ def reading(prompts: Prompts, request: Request) -> Reading | str:
         return Reading(read.question, task) if task else _replayed(read.question)
     if task is None:
         return "sees a chain, but with it no sum, product or bundled word problem to solve"
-    seen = stated(read.chain)
+    seen = _seen(read.chain, task)
     if seen is not None and not seen.isdecimal():
         return f"finds a result that is no whole number in the chain it was handed: {seen[:40]}"
     return Reading(read.question, task, read.way, read.chain, seen)
@@ -82,12 +84,32 @@ def stated(chain: str) -> str | None:
     return result_of(Chain(reasoning=chain, answer=""))
 
 
+def _seen(chain: str, task: Exercise) -> str | None:
+    """What `chain` gives as the result; an operand is none, so that checks back to it do not count.
+
+    They come last where the concluding line was taken away.
+    """
+    value = stated(chain)
+    last = task.steps[-1][1] if isinstance(task, Story) else task
+    if value in {str(last.a), str(last.b)}:
+        kept = [step for step in steps(chain) if step.role != "verification"]
+        return stated("".join(chain[step.start : step.end] for step in kept)) or value
+    return value
+
+
 @lru_cache(maxsize=1024)
 def lacking(chain: str) -> frozenset[str]:
-    """What a chain is without: reflection, verification; or `digression`: it has one too many."""
-    found = {step.role for step in steps(chain)}
-    lacks = {role for role in ("reflection", "verification") if role not in found}
-    return frozenset(lacks | ({"digression"} if " angle" in chain else set()))
+    """The roles that no step of a chain has; or `digression`: it has one too many.
+
+    A verification has numbers: "The same again" verifies nothing by itself.
+    """
+    lacks = _ROLES - {
+        step.role
+        for step in steps(chain)
+        if step.role != "verification" or _DIGIT.search(chain, step.start, step.end)
+    }
+    strays = " degrees" in chain or " angle" in chain
+    return lacks | ({"digression"} if strays else frozenset())
 
 
 def _replayed(text: str) -> Reading | str:
