@@ -22,6 +22,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ def carried_out(page: str) -> Iterator[Ran]:
     found = blocks(page)
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(scratch)
-        for block, after in zip(found, [*found[1:], None], strict=True):
+        for block, after in zip_longest(found, found[1:]):
             if block.language in ("sh", "python"):
                 printed = _run(block, directory)
                 if printed is not None:
