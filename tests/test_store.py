@@ -65,8 +65,13 @@ def test_tokens_that_no_server_reported_are_no_tokens(tmp_path: Path) -> None:
     with Store(tmp_path / "misled.db") as store:
         store.commit([(toys.ask("a"), told), (toys.ask("b"), Response(content=""))])
         counts = store.counts()
-    assert (counts.responses, counts.prompt_tokens, counts.cached_tokens) == (2, 10, 4)
-    assert counts.completion_tokens == 5
+        assert (counts.responses, counts.prompt_tokens, counts.cached_tokens) == (2, 10, 4)
+        assert (counts.counted_tokens, counts.completion_tokens) == (10, 5)
+        store.commit([(toys.ask("c"), Response(content="", usage=Usage(prompt=7)))])
+        assert (store.counts().prompt_tokens, store.counts().counted_tokens) == (17, 10)
+    with Store(tmp_path / "other.db") as store:
+        store.commit([(toys.ask("c"), Response(content="", usage=Usage(prompt=7)))])
+        assert store.counts().cached_tokens is None  # which is not 0
 
 
 @pytest.mark.parametrize(
@@ -85,6 +90,7 @@ def test_tokens_that_no_server_reported_are_no_tokens(tmp_path: Path) -> None:
         ),
         ("UPDATE batches SET cached = 7", "does not add up: cached tokens 7, of its answers 4"),
         ("UPDATE batches SET completion = 7", "batch 1 does not add up: completion tokens 7"),
+        ("UPDATE batches SET counted = 7", "batch 1 does not add up: counted tokens 7"),
         ("DELETE FROM batches", "batch 1 is missing"),
     ],
 )
@@ -155,7 +161,7 @@ def test_a_store_of_each_older_schema_is_read_as_it_was_written(
         counts = store.counts()
         assert (counts.responses, counts.failures, counts.batches) == (3, {"server": 1}, 2)
         tokens = (counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens)
-        assert tokens == (17, 4, 5)
+        assert (*tokens, counts.counted_tokens) == (17, 4, 5, 10)
         assert store.get(toys.ask("1 + 1?")) == Response(
             content="2", usage=Usage(prompt=10, cached=4, completion=5), raw="{}"
         )

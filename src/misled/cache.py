@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-__all__ = ["attainable"]
+__all__ = ["attainable", "shared"]
 
 P = TypeVar("P", str, tuple[int, ...])
 
@@ -21,10 +21,10 @@ P = TypeVar("P", str, tuple[int, ...])
 def attainable(prompts: Iterable[P]) -> int:
     """How many tokens (or characters) of `prompts` are no new node of their trie."""
     # In sorted order, what a prompt shares with any before it, it shares with its neighbour.
-    return sum(_shared(a, b) for a, b in pairwise(sorted(prompts)))
+    return sum(shared(a, b) for a, b in pairwise(sorted(prompts)))
 
 
-def _shared(a: Sequence[object], b: Sequence[object]) -> int:
+def shared(a: Sequence[object], b: Sequence[object]) -> int:
     """The length of the common prefix, by halving."""
     low, high = 0, min(len(a), len(b))
     while low < high:

@@ -16,7 +16,7 @@ from misled.store import Store, decoded, digest, spent
 
 __all__ = ["damaged"]
 
-SUMS = ("responses", "prompt tokens", "cached tokens", "completion tokens")
+SUMS = ("responses", "prompt tokens", "cached tokens", "completion tokens", "counted tokens")
 
 
 def damaged(store: Store) -> list[str]:
@@ -56,7 +56,7 @@ def _answers(store: Store) -> Iterator[str]:
             sums[batch] = [a + b for a, b in zip(sums[batch], spent([answer]), strict=True)]
         if key is None:
             yield f"answer number {number}: its request is missing"
-    query = "SELECT id, responses, prompt, cached, completion FROM batches ORDER BY id"
+    query = "SELECT id, responses, prompt, cached, completion, counted FROM batches ORDER BY id"
     for batch, *said in store.scan(query):
         added = sums.pop(batch, [0] * len(SUMS))
         off = [

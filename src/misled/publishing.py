@@ -21,6 +21,7 @@ from misled.judge_plans import JudgePlan
 from misled.pages import Listed
 from misled.plans import Plan
 from misled.records import Entry, Response, Usage
+from misled.reuse import Reuse, reuse
 from misled.session import Session
 from misled.settings import ModelPlan
 from misled.store import Store
@@ -160,6 +161,7 @@ def _facts(session: Session, store: Store) -> dict[str, Any]:
         "misled": meta.get("misled", __version__),
         "Python": meta.get("python", platform.python_version()),
     }
+    facts |= _cache(reuse(store))
     rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
     return {
         "facts": facts,
@@ -167,6 +169,16 @@ def _facts(session: Session, store: Store) -> dict[str, Any]:
         "failures": counts.failures,
         "usage": Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
     }
+
+
+def _cache(found: Reuse) -> dict[str, str]:
+    """What a prefix cache could have given, and what it gave, where that is known."""
+    shown = {
+        "a prefix cache can give": (found.attainable, "% of the characters of the prompts"),
+        "servers' caches gave": (found.given, "% of the prompt tokens that they speak of"),
+        "reached of what a cache can give": (found.reached, "%"),
+    }
+    return {name: f"{100 * x:.1f} {of}" for name, (x, of) in shown.items() if x is not None}
 
 
 def _models(session: Session) -> dict[str, str]:

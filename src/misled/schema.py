@@ -18,7 +18,7 @@ import sqlite3
 
 __all__ = ["MIGRATIONS", "SCHEMA", "digest_of", "migrate"]
 
-SCHEMA = 3
+SCHEMA = 4
 
 # Append only: version k of the schema is what the first k scripts make.
 MIGRATIONS = (
@@ -85,6 +85,17 @@ MIGRATIONS = (
     DROP TABLE answers_by_key;
     DROP TABLE requests_by_key;
     CREATE INDEX failures ON answers (id) WHERE kind = 'failure';
+    """,
+    # Prompt tokens of which the server says how many came from its cache.
+    """
+    ALTER TABLE batches ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
+    UPDATE batches SET counted = found.counted
+    FROM (
+        SELECT batch, CAST(total(body ->> '$.usage.prompt') AS INTEGER) AS counted
+        FROM answers
+        WHERE kind = 'response' AND json_valid(body) AND body ->> '$.usage.cached' IS NOT NULL
+        GROUP BY batch
+    ) AS found WHERE found.batch = batches.id;
     """,
 )
 

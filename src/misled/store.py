@@ -41,13 +41,18 @@ _KINDS: dict[str, type[Response | Failure]] = {"response": Response, "failure": 
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """What a store holds: answers by kind, failures by their kind, tokens by use."""
+    """What a store holds: answers by kind, failures by their kind, tokens by use.
+
+    `cached_tokens` are None where no server says how many there were, and else of the
+    `counted_tokens`: prompt tokens of which a server says it.
+    """
 
     responses: int
     failures: dict[str, int]
     prompt_tokens: int
-    cached_tokens: int
+    cached_tokens: int | None
     completion_tokens: int
+    counted_tokens: int
     batches: int
 
 
@@ -70,14 +75,15 @@ def _kind(answer: Answer) -> str:
     return "response" if isinstance(answer, Response) else "failure"
 
 
-def spent(answers: Iterable[Answer]) -> tuple[int, int, int, int]:
-    """Responses, and the prompt, cached and completion tokens that they report."""
+def spent(answers: Iterable[Answer]) -> tuple[int, ...]:
+    """Responses, and the tokens that they report, as `batches` has them."""
     used = [answer.usage for answer in answers if isinstance(answer, Response)]
     return (
         len(used),
         sum(usage.prompt or 0 for usage in used),
         sum(usage.cached or 0 for usage in used),
         sum(usage.completion or 0 for usage in used),
+        sum(usage.prompt or 0 for usage in used if usage.cached is not None),
     )
 
 
@@ -243,8 +249,8 @@ class Store:
                 came = [self._came_in(id_, number) for id_ in ids]
                 batch = [pair for pair, new in zip(batch, came, strict=True) if new]
             self._db.execute(
-                "UPDATE batches SET responses = ?, prompt = ?, cached = ?, completion = ? "
-                "WHERE id = ?",
+                "UPDATE batches SET responses = ?, prompt = ?, cached = ?, completion = ?, "
+                "counted = ? WHERE id = ?",
                 (*spent(answer for _, answer in batch), number),
             )
 
@@ -304,10 +310,11 @@ class Store:
             )
             found = self._db.execute(
                 "SELECT total(responses), total(prompt), total(cached), total(completion), "
-                "count(*) FROM batches"
+                "total(counted), count(*) FROM batches"
             ).fetchone()
-        responses, prompt, cached, completion, batches = map(int, found)
-        return Counts(responses, failures, prompt, cached, completion, batches)
+        responses, prompt, cached, completion, counted, batches = map(int, found)
+        known = cached if counted else None
+        return Counts(responses, failures, prompt, known, completion, counted, batches)
 
     def span(self) -> tuple[str | None, str | None]:
         """When the first and the last batch were committed, in UTC."""

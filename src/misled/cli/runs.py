@@ -38,18 +38,22 @@ def status(directory: Directory, json: Json = False) -> None:
     """How many answers a run holds, what failed, and the tokens spent."""
     import msgspec
 
+    from misled.reuse import AT_ONCE, reuse
     from misled.session import reopen
     from misled.store import Store
 
     session = reopen(directory)
     with Store(directory / "misled.db", read_only=True) as store:
         counts = msgspec.structs.asdict(store.counts())
+        if 0 < counts["responses"] <= AT_ONCE:  # else the report says it
+            found = reuse(store)
+            counts |= {"attainable_share": found.attainable, "reached_share": found.reached}
     counts |= {"units": session.size, "rejected_items": session.rejected}
     if json:
         write_json([counts])
         return
     for name, value in counts.items():
-        print(f"{name.replace('_', ' ')}: {value or 0}")
+        print(f"{name.replace('_', ' ')}: {'unknown' if value is None else value or 0}")
 
 
 @app.command()
