@@ -99,7 +99,8 @@ def of_pair(
         hint = f" (--match {found.alone[0]}={found.alone_other[0]} pairs two)" if both else ""
         for name, alone in ((one, found.alone), (two, found.alone_other)):
             if alone:
-                yield f"Not paired, {KEYS.get(axis, axis)}: {', '.join(alone)}, only in {name}{hint}"
+                those = ", ".join(alone)
+                yield f"Not paired, {KEYS.get(axis, axis)}: {those}, only in {name}{hint}"
     for axis, mine, theirs in _apart(first.side, run.side):
         for name, values, others in ((one, mine, theirs), (two, theirs, mine)):
             if only := [value for value in values if value not in others]:
