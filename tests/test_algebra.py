@@ -35,6 +35,15 @@ def session(folder: Path) -> Session:
     return made(answers=str(path), conditions=["answer"])
 
 
+def test_a_pair_on_which_it_dies_is_a_failure_that_can_be_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Checker, "__call__", lambda *_: "crash")
+    (answer,) = asyncio.run(ask_all(Algebra(), [pair("x", "y")])).values()
+    assert isinstance(answer, Failure)
+    assert (answer.kind, answer.fatal, compared(answer)) == ("crash", False, "crash")
+
+
 def only(request: Request, reply: Answer) -> Callable[[Request], Answer | None]:
     """What a store gives that holds this answer alone."""
     return lambda asked: reply if asked.key == request.key else None

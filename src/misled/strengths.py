@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from misled import batches, flips
@@ -84,8 +85,8 @@ def _contrasts(docket: Docket) -> Iterator[Entry]:
 
 def _cases(right: Any) -> Iterator[tuple[str, Any, Any]]:
     """A rate, the items that it is of, and which way accepting counts."""
-    every, plus = right | True, 2 * right - 1
-    yield "pass", every, abs(plus)
-    yield "alignment", every, plus
-    yield "tpr", right, abs(plus)
-    yield "fpr", ~right, abs(plus)
+    every, accepted = np.ones(right.shape, bool), np.ones(right.shape)
+    yield "pass", every, accepted
+    yield "alignment", every, np.where(right, 1.0, -1.0)
+    yield "tpr", right, accepted
+    yield "fpr", ~right, accepted
