@@ -125,7 +125,7 @@ class Trials:
         return self._block(row.set, row.problem).get(tuple(named.values()))
 
     def _others(self, place: int, row: Any) -> Iterator[tuple[int, Any]]:
-        """The trials that `row` is read with, the reply behind it first."""
+        """The trials that `row` is read with, that which its chain or answer comes from first."""
         found = self._with_verdict(row) if self.study == "judge" else self._with_trial(row)
         for other in dict.fromkeys(found):
             if other is not None and other != place:
@@ -163,8 +163,8 @@ class Trials:
             source: Answer | None = logged.reply
             reply = source if row.arm == "source" else reply
         else:
-            first = row if row.arm == "source" else others[0][1] if others else None
-            source = _reply(found, first) if first else None
+            every = (row, *(other for _, other in others))
+            source = next((_reply(found, each) for each in every if each.arm == "source"), None)
         return dossier_cpt.dossier(
             dossier_cpt.Case(
                 id=self._id(place),
