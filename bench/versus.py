@@ -6,8 +6,9 @@ Two models, or two judges, with planted shares answer the same problems; their
 replies hang together by the problem. A block is 200 data sets of each cell.
 Coverage is of the planted difference; errors are of two runs of the same model,
 how often p < .05 (of J, which has no test, how often its interval leaves out 0).
-Rule, bounds and verdicts are those of `coverage.py`: a difference of rare events
-may be held too often. Exit 1 where a cell fails.
+Rule and verdicts are those of `coverage.py`; bounds are 93 to 97.5 % where at least
+10 problems are expected to differ and there are 50, else 90 %. Exit 1 where a cell
+fails.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ ACCEPT = (
     {True: (0.75, 0.85), False: (0.3, 0.6)},
     {True: (0.7, 0.75), False: (0.3, 0.35)},
 )
-GOOD, RARELY = (0.93, 0.975), (0.92, 1.0)
-FEW = 10.0  # differing problems that are expected, below which an interval may hold more
+GOOD, FAIR = (0.93, 0.975), (0.9, 1.0)
+ENOUGH, MANY = 10.0, 50  # problems that are expected to differ, and problems
 
 
 def main() -> None:
@@ -71,22 +72,22 @@ def measured(
 ) -> Iterator[tuple[str, str, int, int, tuple[float, float]]]:
     """Of each cell how often its interval held the truth, and how often its test erred."""
     held, claimed, erred, tested = (Counter[str]() for _ in range(4))
-    apart = Counter[str]()
+    bound: dict[str, tuple[float, float]] = {}
     for block in range(blocks):
         for e in compared(*planted.runs(block)):
             aim = truth(planted, e)
             if aim is not None and e.low is not None and e.high is not None:
                 claimed[_cell(e)] += 1
                 held[_cell(e)] += e.low <= aim <= e.high
-                apart[_cell(e)] += "two more" in e.method
+                enough = e.n >= MANY and differing(planted, e) >= ENOUGH
+                bound[_cell(e)] = GOOD if enough else FAIR
         for e in compared(*planted.runs(1000 + block, (0, 0))):
             if e.metric.startswith("change_") and e.low is not None and e.high is not None:
                 tested[_cell(e)] += 1
                 out = not e.low <= 0 <= e.high
                 erred[_cell(e)] += out if e.p is None else e.p < 0.05
     for cell, n in sorted(claimed.items()):
-        bound = RARELY if apart[cell] > n / 2 or "confused" in cell else GOOD
-        yield "coverage", cell, held[cell], n, bound
+        yield "coverage", cell, held[cell], n, bound[cell]
     for cell, n in sorted(tested.items()):
         yield "errors", cell, erred[cell], n, MOST_ERRORS
 
@@ -98,6 +99,18 @@ def truth(planted: Models | Judges, e: Entry) -> float | None:
     name = e.metric.removeprefix("change_")
     known = name != e.metric and name in {"tpr", "fpr", "youden"}
     return planted.truth(name, e.keys["condition"]) if known else None
+
+
+def differing(planted: Models | Judges, e: Entry) -> float:
+    """How many problems are expected to differ, were the replies of the two independent."""
+    name = e.metric.removeprefix("change_")
+    if isinstance(planted, Models):
+        place = {"recovered": 1, "confused": 2}.get(name, 0)
+        one, two = (shares[place] for shares in planted.tampered)
+    else:
+        at = 0 if e.keys["condition"] == "answer" else 1
+        one, two = (each[name == "tpr"][at] for each in planted.accept)
+    return e.n * (one * (1 - two) + two * (1 - one))
 
 
 def _cell(e: Entry) -> str:
