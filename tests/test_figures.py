@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import numpy as np
@@ -180,7 +180,7 @@ def test_an_svg_holds_its_texts_as_they_are_and_says_which_fonts_may_stand_in() 
     name = 'a x="1.23456"  b --> <i>'
     (drawing,) = figures.drawings([e for e in run(targets=(name,)) if e.table == "figure4"])
     text = figures.render(drawing, "svg")[0].decode()
-    root = ElementTree.fromstring(text)
+    root = ET.fromstring(text)
     words = ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert name.replace("  ", " ") in " ".join(words).replace("  ", " ")
     assert "sans-serif" in text

@@ -59,7 +59,9 @@ _OPEN = {  # a median that truncated replies leave open
     False: (r"$\uparrow$", "median beyond the limit"),
     True: (r"$\updownarrow$", "median left open by the limit"),
 }
+_COUNTED = "tokens counted with o200k_base"
 _MOST = 200  # problems that are drawn one by one
+_DOT = (-0.003, 0.003, math.nan)  # a stroke as good as without length
 _APART = 0.38  # between the two dots of a group
 _SHOWN = (5, 95)  # percentiles of the single differences
 
@@ -73,6 +75,7 @@ def panels(
     a group each; `quantity` is the whole.
     """
     models = list(dict.fromkeys((e.keys["target"], e.keys["source"]) for e in entries))
+    lender = _lender(models)
     drawn, net = [s for s in strips if len(s.values) <= _MOST], quantity.startswith("net_")
     columns = 1 if len(models) == 1 else 2
     rows = math.ceil(len(models) / columns)
@@ -91,7 +94,8 @@ def panels(
                 if not _is_one(e) and (strip.quantity, strip.keys) == (e.metric, _plain(e.keys)):
                     _scatter(axes, strip, x, look)
             _dot(axes, e, x, look)
-        names = [model[0], f"chains of {model[1]}" if model[0] != model[1] else ""]
+        _cross(axes, places, {_slot(e, entries)[0] for e in mine})
+        names = [model[0], f"chains of {model[1]}" if model[1] not in {model[0], lender} else ""]
         axes.set_title(wrapped(names, 60 if columns == 1 else 42), loc="left", parse_math=False)
         if index % columns == 0:
             axes.set_ylabel(_LABELS[quantity])
@@ -99,18 +103,25 @@ def panels(
             axes.tick_params(labelbottom=True)
     for spare in grid[len(models) :]:
         spare.set_axis_off()
-    counted = {e.keys.get("tokens") for e in entries} == {"counted"}
-    words = [title, "tokens counted with o200k_base" if counted else ""]
+    counted = "token" in quantity and {e.keys.get("tokens") for e in entries} == {"counted"}
+    words = [title, f"chains of {lender}" if lender else "", _COUNTED if counted else ""]
     figure.suptitle(visible(", ".join(filter(None, words))), x=0.012, ha="left", fontsize=9.5,
                     parse_math=False)  # fmt: skip
     handles = [
         *_handles(entries, looks, net=net),
+        *_nowhere(places, entries, models),
         *_single("one pair" if net else "one reply", drawn, grid[0].get_ylim()),
     ]
     across = ((2, 3) if net else (3, 6))[columns - 1]
     figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=1.4,
                   ncols=math.ceil(len(handles) / math.ceil(len(handles) / across)))  # fmt: skip
     return figure
+
+
+def _lender(models: Sequence[tuple[str, str]]) -> str:
+    """Whose chains all of several models are handed, if they are one's."""
+    sources = {source for _, source in models}
+    return min(sources) if len(sources) == 1 and models[1:] else ""
 
 
 # --- where a dot stands ----------------------------------------------------------------------
@@ -199,9 +210,13 @@ def _name_groups(axes: Axes, groups: Sequence[_Group]) -> None:
 
 
 def _scatter(axes: Axes, strip: Strip, centre: float, look: Stroke) -> None:
-    """The single problems; the golden ratio spreads neighbours apart, alike each time."""
+    """The single problems; the golden ratio spreads neighbours apart, alike each time.
+
+    They are one stroke, which takes a fraction of as many markers.
+    """
     xs = [centre + 0.24 * ((0.618034 * (i + 1)) % 1 - 0.5) for i in range(len(strip.values))]
-    axes.plot(xs, strip.values, linestyle="", marker="o", markersize=1.5, mew=0, alpha=0.28,
+    near = [(x + end, y) for x, y in zip(xs, strip.values, strict=True) for end in _DOT]
+    axes.plot(*zip(*near, strict=True), lw=1.6, solid_capstyle="round", snap=False, alpha=0.3,
               color=look["color"], zorder=1)  # fmt: skip
 
 
@@ -220,6 +235,25 @@ def _dot(axes: Axes, e: Entry, x: float, look: Stroke) -> None:
     inside = "white" if e.low is None else look["color"]
     axes.plot(x, e.value, marker=look["marker"], markersize=SIZES[look["marker"]] + 0.6, mew=0.9,
               color=look["color"], mfc=inside, zorder=4)  # fmt: skip
+
+
+def _cross(axes: Axes, places: Mapping[_Slot, float], there: set[_Group]) -> None:
+    """A mark at the lower edge for each group in which this model has no reply, as others have."""
+    for group in dict.fromkeys(group for group, _, _ in places):
+        if group not in there:
+            centre = np.mean([x for slot, x in places.items() if slot[0] == group])
+            axes.plot(centre, 0.05, transform=axes.get_xaxis_transform(), marker="x", markersize=4,
+                      color=GREY, mew=1)  # fmt: skip
+
+
+def _nowhere(
+    places: Mapping[_Slot, float], entries: Sequence[Entry], models: Sequence[tuple[str, str]]
+) -> Iterator[Line2D]:
+    """A handle for that mark, where a panel has it."""
+    there = {((e.keys["target"], e.keys["source"]), _slot(e, entries)[0]) for e in entries}
+    if len(there) < len(models) * len({group for group, _, _ in places}):
+        yield Line2D([], [], linestyle="", marker="x", markersize=4, color=GREY,
+                     label="unsupported or not asked")  # fmt: skip
 
 
 def _is_one(e: Entry) -> bool:

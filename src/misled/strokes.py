@@ -69,6 +69,7 @@ STYLE = {
     "font.size": 8,
     "legend.fontsize": 8,
     "mathtext.fontset": "dejavusans",
+    "path.simplify": False,
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "misled",
