@@ -13,6 +13,7 @@ from typing import TypeAlias
 import msgspec
 
 from misled.records import Answer, Request
+from misled.schema import digest_of
 from misled.store import Store, decoded
 
 __all__ = ["Kept", "recall"]
@@ -20,12 +21,10 @@ __all__ = ["Kept", "recall"]
 Kept: TypeAlias = tuple[Request, Answer | None]
 
 AT_ONCE = 128  # keys of a statement: 999 values at most in old builds of SQLite
-BY_KEY = 2  # the last schema whose tables are indexed by key
 
-_FOUND = "SELECT r.key, r.body, a.kind, a.body, a.digest FROM "
-_OF_KEY = "requests r LEFT JOIN answers a ON a.key = r.key WHERE r.key IN "
-_OF_PLACE = (
-    "places p JOIN requests r ON r.id = p.id LEFT JOIN answers a ON a.id = p.id "
+_FOUND = (
+    "SELECT r.key, r.body, a.kind, a.body, a.digest FROM places p "
+    "JOIN requests r ON r.id = p.id LEFT JOIN answers a ON a.id = p.id "
     "WHERE p.level IN (0, 1, 2) AND p.key IN "
 )
 
@@ -36,15 +35,11 @@ def recall(store: Store, keys: Collection[str]) -> dict[str, Kept]:
     What is damaged is left out.
     """
     found: dict[str, Kept] = {}
-    named: list[object] = [key for key in sorted(set(keys)) if key.startswith("b2:")]
-    query = _FOUND + _OF_KEY
-    if store.version > BY_KEY:
-        named = [bytes.fromhex(str(key).removeprefix("b2:")) for key in named]
-        query = _FOUND + _OF_PLACE
-    for start in range(0, len(named), AT_ONCE):
-        part = named[start : start + AT_ONCE]
+    wanted = sorted({digest_of(key) for key in keys})
+    for start in range(0, len(wanted), AT_ONCE):
+        part = wanted[start : start + AT_ONCE]
         marks = f"({', '.join('?' * len(part))})"
-        for key, asked, *answer in store.select(query + marks, *part):
+        for key, asked, *answer in store.select(_FOUND + marks, *part):
             reply = None if answer[0] is None else decoded(*answer)
             try:
                 found[key] = msgspec.json.decode(asked, type=Request), reply
