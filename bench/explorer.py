@@ -3,14 +3,15 @@
     python bench/explorer.py [1000 10000 100000]
 
 First paint counts from the opening of the file, to the list likewise. A change counts from the
-click until the next frame has been painted, 30 of each; the list is sorted and a word is
-searched for meanwhile, so that nothing is empty. The last line has the largest index and texts
-that a report may hold.
+click until the page is laid out and until the next frame has been painted, 30 of each; CPU is
+what the page's main thread ran for one, which other work on the machine does not change. The
+last line has the largest texts that a report may hold.
 """
 
 from __future__ import annotations
 
 import base64
+import os
 import random
 import statistics
 import sys
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import CDPSession, Page
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from browser import DESKTOP, chromium, opened
@@ -59,10 +60,21 @@ async ([kind, k]) => {
 
 
 def times(shown: Page, kind: str) -> str:
-    """Median and worst until all is laid out, and until it is painted."""
+    """Median and worst until laid out, until painted, and the mean processor time."""
+    session = shown.context.new_cdp_session(shown)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before = busy(session)
     found = [shown.evaluate(PAINTED, [kind, k]) for k in range(TIMES)]
-    middle, last = ([statistics.median(x), max(x)] for x in zip(*found, strict=True))
-    return f"{kind} {middle[0]:.0f} ({middle[1]:.0f}) {last[0]:.0f} ({last[1]:.0f})"
+    spent = 1000 * (busy(session) - before) / TIMES
+    laid, painted = ([statistics.median(x), max(x)] for x in zip(*found, strict=True))
+    said = ", ".join(f"{middle:.0f} ({worst:.0f})" for middle, worst in (laid, painted))
+    return f"{kind} {said}, CPU {spent:.0f}"
+
+
+def busy(session: CDPSession) -> float:
+    """Seconds that the page's main thread has run."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
 
 
 def measured(n: int, path: Path, kinds: Sequence[str]) -> str:
@@ -84,7 +96,8 @@ def measured(n: int, path: Path, kinds: Sequence[str]) -> str:
 
 def main() -> None:
     """Print a line for each number of trials."""
-    print(f"median (worst) of {TIMES}, ms: until laid out, until painted; filter limit {LIMIT}")
+    print(f"ms, median (worst) of {TIMES}: until laid out, until painted, CPU a change")
+    print(f"limit of a filter until painted: {LIMIT}; load {os.getloadavg()[0]:.1f}")
     numbers = [int(each) for each in sys.argv[1:]] or [1000, 10_000, 100_000]
     draws = random.Random(1)
     with tempfile.TemporaryDirectory() as directory:
