@@ -70,14 +70,18 @@ def copied(directory: Path, name: str) -> None:
         shutil.copy(directory / "figures" / f"{figure}.svg", PICTURES / f"{picture}.svg")
 
 
-def seen(report: Path, name: str, height: int) -> None:
-    """The top of a report, as a browser shows it."""
+def seen(report: Path, name: str, trial: str = "") -> None:
+    """The top of a report as a browser shows it, or the first trial of a choice, opened."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
-        page = browser.new_page(viewport={"width": 1000, "height": height})
-        page.goto(report.absolute().as_uri())
+        page = browser.new_page(viewport={"width": 1100, "height": 800})
+        page.goto(report.absolute().as_uri() + (f"#{trial}" if trial else ""))
+        page.wait_for_timeout(1000)  # the trials are unpacked after the first paint
+        if trial:
+            page.get_by_label("List of trials").press("Home")
+            page.wait_for_timeout(1000)
         page.screenshot(path=PICTURES / f"{name}.png")
         browser.close()
 
@@ -87,7 +91,8 @@ def main() -> None:
     first, second = map(Path, sys.argv[1:])
     copied(first, "smollm2 a")
     copied(second, "smollm2 b")
-    seen(first / "report.html", "report", 760)
+    seen(first / "report.html", "report")
+    seen(first / "report.html", "trial", "arm=tampered&outcome=adopted&method=baseline")
     for name, plan in PLANTED.items():
         with tempfile.TemporaryDirectory() as scratch:
             copied(misled.run(misled.plan(**plan), scratch), name)
