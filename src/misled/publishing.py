@@ -162,10 +162,17 @@ def _facts(session: Session, store: Store) -> dict[str, Any]:
         "Python": meta.get("python", platform.python_version()),
     }
     facts |= _cache(reuse(store))
+    failed = sum(counts.failures.values())
     rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
     return {
         "facts": facts,
-        "counts": {"problems x models": session.size, "answers": counts.responses} | rejected,
+        "counts": {
+            "problems x models": session.size,
+            "requests": counts.responses + failed,
+            "answered": counts.responses,
+            "failed": failed,
+        }
+        | rejected,
         "failures": counts.failures,
         "usage": Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
     }
