@@ -35,7 +35,8 @@ strokes curves dots panels figures figures_effort figures_judge figures_versus
 phrases overview overview_judge findings findings_beside findings_judge cautions cautions_judge
 glance parts pages report
 marks reasons reasons_judge dossiers replies dossier_cpt dossier_judge trial_index
-session rehearsal recall explorer embedding publishing directory viewing opening provisos comparing versus_page api
+session rehearsal recall explorer embedding publishing directory viewing
+opening provisos comparing versus_page api
 __init__ cli __main__
 """
 LAYERS = tuple(ORDER.split())

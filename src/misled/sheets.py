@@ -282,9 +282,7 @@ def markdown(table: Sheet) -> str:
     shared = ", ".join(f"{name} {escaped(value)}" for name, value in table.constant.items())
     head = [*table.heads, *table.columns, "left out"]
     rule = ["---"] * len(table.heads) + ["---:"] * len(table.columns) + ["---"]
-    body = [
-        [*map(escaped, line.keys), *line.cells, escaped(line.left_out)] for line in table.lines
-    ]
+    body = [[*map(escaped, line.keys), *line.cells, escaped(line.left_out)] for line in table.lines]
     rows = "\n".join(f"| {' | '.join(row)} |" for row in [head, rule, *body])
     notes = "".join(f"\n{escaped(note)}\n" for note in table.notes)
     return f"{table.caption}{f' ({shared})' if shared else ''}.\n\n{rows}\n{notes}"
