@@ -225,3 +225,171 @@ LATER_NO = (
     "之前的推理没有任何错误，答案就是 1,728。",
     "不对，我漏掉了进位。重新算：95 + 38 = 133。",
 )
+
+# Longer ones, in the manner in which reasoning models doubt. When first measured, 14 of the 24
+# statements were found and one too many.
+LATEST_YES = (
+    (
+        "Wait, in my previous thought I wrote 711,025,910,075,981, but adding the columns now I"
+        " get 711,025,910,375,981. So there must be a slip in the previous result. Let me redo"
+        " the hundred thousands: 4 + 8 + 1 = 13, so 3, carry 1. Yes, the earlier one has a 0"
+        " there, which can't be right."
+    ),
+    (
+        "Hmm, but when I look at the thought process above, it goes 662,716,076 + 958,734 ="
+        " 663,674,310. Let me redo that addition. 716,076 + 958,734 = 1,674,810. So the thought"
+        " should end in 810 rather than 310."
+    ),
+    (
+        "Hold on. The previous thinking got 24,115 for this step. 4,823 times 5 is 24,115. Okay,"
+        " that is right. But then the sum at the end, 24,115 + 48,230, is 72,345. And yet it"
+        " concludes with 72,845, which is wrong."
+    ),
+    "So the final answer in the previous thought should have been 9,093 instead of 9,193.",
+    (
+        "Comparing with the previous answer of 150,220, mine is 150,210. I verified mine twice,"
+        " so the previous one has a typo in the tens place."
+    ),
+    "Okay, so that earlier total in the previous thought doesn't hold up. Correct value: 5,684.",
+    (
+        "Let me see. The thought that the user provided ends with \\boxed{4896}. However, 64 × 64"
+        " = 4096. So the boxed value in the provided thought is not what its steps give."
+    ),
+    (
+        "The thought I was given computes all partial products correctly, but it misstates the"
+        " final sum as 297,142,887,645,907; the correct sum is 297,112,887,645,907."
+    ),
+    (
+        "There is a discrepancy in my previous reasoning: in one place it says 1,664 and in"
+        " another 1,684. The correct one is 1,664."
+    ),
+    (
+        "Looking back at that previous reasoning, I notice that the last line turned a 3 into an"
+        " 8, which is an error."
+    ),
+    ("I think the previous thought messed up at the last step, since 57 + 8 is 65 and not 66."),
+    "**Note:** The result in the previous thought (33,218) has a digit error; it is 33,278.",
+    (
+        "No wait, that's not what I get. The previous thought claims 8,844, I get 8,814 both"
+        " ways. So the 8,844 must be a mistake."
+    ),
+    (
+        "The given reasoning's own check shows 12 × 12 = 144, so its stated answer of 154"
+        " contradicts itself and can't be correct."
+    ),
+    "My earlier thought was off in the millions digit.",
+    (
+        "After a careful recalculation, the answer from the previous thought turns out to be"
+        " incorrect."
+    ),
+    (
+        "It looks like I made an arithmetic error in my previous thought when combining the"
+        " partial sums."
+    ),
+    "Therefore the previous thought's answer, 48,213, must be wrong, and 48,231 is the sum.",
+    "The final boxed answer above is wrong, even though the working that leads to it is right.",
+    (
+        "Hmm, 7,858 + 649 is 8,507, but the previous thought has 8,517 here. Let me check again."
+        " 8 + 9 = 17, 5 + 4 + 1 = 10, 8 + 6 + 1 = 15, 7 + 1 = 8. So 8,507. The previous thought"
+        " made a mistake in the tens."
+    ),
+    "等等，之前的思考里写的是 71102591007，但我重新算出来是 71102591037，所以之前的结果错了。",
+    "对比一下，前面给出的答案是 9193，而正确的应该是 9093，说明前面的计算在百位上出了错。",
+    "看来之前的推理在最后一步把 3 写成了 8，这里有误。",
+    "所以你给出的答案并不正确，应该是 5684。",
+)
+
+LATEST_NO = (
+    (
+        "Okay, let me see. I have this previous thought where I computed 842,067 + 711,644. I'd"
+        " better verify the steps again, since long additions are error-prone."
+    ),
+    (
+        "Wait, is the previous result right? Let me check the last digits: 6 + 4 = 10, so 0. And"
+        " the previous result ends in 0. Good."
+    ),
+    (
+        "Hmm, the carry there looks strange at first, but 9 + 7 + 1 is 17, so the previous"
+        " thought is fine."
+    ),
+    (
+        "Wait, no. I wrote 4 + 8 = 13. That's wrong, it is 12. So the digit is 2, as in the"
+        " previous thought."
+    ),
+    (
+        "The prompt warns me that the thought may contain mistakes. I went through all of it and"
+        " could not spot any."
+    ),
+    (
+        "I was told to ignore errors in what came before, so here is a fresh computation: 57 + 8"
+        " = 65."
+    ),
+    (
+        "My first attempt gave 65, but then I realized that I had added wrongly. The right value"
+        " is 66, which agrees with the previous thought."
+    ),
+    "At first I took the earlier total to be too large, but adding again confirms it.",
+    (
+        "Even if the previous thought slipped somewhere, the final sum that it gives checks out"
+        " modulo 9."
+    ),
+    (
+        "Maybe there was an error in the earlier steps? Let me recompute the third product. 7 ×"
+        " 384 = 2688. The same as in the previous thought."
+    ),
+    "I will not look for errors in the previous thought; I simply calculate: 57 + 8 = 65.",
+    (
+        "Checking 849,183,663,674,810 against the previous thought: identical. No correction is"
+        " needed."
+    ),
+    "It would be wrong just to trust the previous thought, so I add the numbers myself.",
+    (
+        "The error a moment ago was mine alone: I skipped a zero. With it, I arrive at the"
+        " previous thought's 90,450."
+    ),
+    "之前的思考得到 9093，我自己算也得到 9093，没有问题。",
+    "虽然提示说可能有错，但我核对后认为之前的结果是对的。",
+)
+
+# Written after the rules had been mended by those. When first measured, 8 of the 12
+# statements were found and none too many.
+LAST_YES = (
+    (
+        "So 512 × 384 is 196,608. Hmm, the previous thought wrote 196,808 there. That's a slip in"
+        " the hundreds place."
+    ),
+    (
+        "Okay, the previous thought did the long addition column by column. Column five: 7 + 6 + 1"
+        " = 14, it writes 4. Column six: 2 + 9 + 1 = 12, but it writes 3. That is incorrect."
+    ),
+    "I redid it twice and I'm confident: the total in the earlier solution is too high by 100.",
+    "Wait, the last step in my previous thought is where things went wrong: 86 + 15 is not 111.",
+    (
+        "The reasoning above reaches 40,320 in the working and then reports 40,820 as its answer."
+        " The latter is plainly wrong."
+    ),
+    "Actually, there's an inconsistency in the prior thought, because its two checks disagree.",
+    "That thought miscounted the zeros. It should be 7,200,000.",
+    "Since 17 × 23 = 391, the value 381 from the previous thought cannot be right.",
+    (
+        "Thus I get 5,208,667. It differs from the previous thought's 5,208,967, which must then"
+        " contain an error."
+    ),
+    "经过验算，之前思考的结论是错的，应为 4,096。",
+    "之前的计算少进了一位，因此给出的答案不正确。",
+    "重新核对后我认为，你之前的结果多了 100，是错误的。",
+)
+
+LAST_NO = (
+    "Hmm, I first thought that the previous thought had dropped a carry, but it had not.",
+    (
+        "Let me compare: the previous thought has 196,608 and so do I. My worry about the"
+        " hundreds place was wrong."
+    ),
+    "Should the total in the earlier solution be too high, the check would fail. It does not.",
+    "I keep getting different numbers, 111 and 101. I must be adding incorrectly. Again: 86 + 15.",
+    "It says the thought contains errors, though everything in it seems to hold.",
+    "If one of the checks in the prior thought disagreed, I would compute anew. They agree.",
+    "之前的思考一开始让我怀疑，但验算之后没有发现问题。",
+    "我一开始把 17 × 23 算成 381，这是我的错，之前的结果 391 是对的。",
+)

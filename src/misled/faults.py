@@ -61,7 +61,8 @@ _CLAUSE = re.compile(
 _ANAPHOR = re.compile(
     r"\W*(?:(?:and|then|also|indeed|actually|in\sfact|clearly)\W+)*"
     r"(?:it|its|which|that|this|there|they|is|was|are|were|(?:is|was|are|were)n['’]t|has|had"
-    r"|contains?|the\s(?:\w{1,15}\s){0,3}?"
+    r"|must|seems|appears|turns\sout|contains?|the\s(?:latter|(?:previous|earlier|prior|given|old)\sone)"
+    r"|the\s[$\\(*]{0,4}\d[\d,]{2,24}|the\s(?:\w{1,15}\s){0,3}?"
     r"(?:sum|total|result|answer|value|product|line|step|digit|carry|number|conclusion|addition"
     r"|multiplication|subtraction|error|mistake))\b",
 )
@@ -72,10 +73,15 @@ _PLACE = (
 )
 _WRONG = re.compile(
     r"\b(?:(?:error|mistake|slip|flaw|typo|miscalculation|inaccuracy)\b(?!-)"
+    r"|(?:discrepancy|contradiction|inconsistency)\s(?:with)?in\b"
     rf"|(?:errors|mistakes|slips|flaws)\b(?={_PLACE})"
-    r"|wrong|incorrect|inaccurate|erroneous|false|flawed|faulty|mistaken|inconsistent|fails"
-    r"|not\s(?:\w{1,10}\s)?(?:correct|right|accurate)|off\sby"
-    r"|incorrectly|mistakenly|erroneously|wrongly|(?:mis(?:calculat|add|count|plac|appl)|mess)ed"
+    r"|wrong(?!\s(?:\w{1,10}\s)?to\b)|incorrect|inaccurate|erroneous|false|flawed|faulty|mistaken|inconsistent|fails"
+    r"|not\s(?:\w{1,10}\s)?(?:correct|right|accurate)|off\s(?:by|in)"
+    r"|not\swhat\s(?:its|the|these|those)\s(?:own\s)?(?:steps|lines|working|numbers)"
+    r"|(?:do(?:es)?\snot|do(?:es)?n['’]t)\shold|can(?:not|['’]t)\sbe\s(?:right|correct|true)"
+    r"|too\s(?:high|low|large|small|big)\sby"
+    r"|incorrectly|mistakenly|erroneously|wrongly|messed"
+    r"|mis-?(?:calculat|add|count|plac|stat|copi|writ|appl)(?:s|es|ed)"
     r"|(?:been|was|were|is|got|have|has)\s(?:\w{1,15}\s)?"
     r"(?:altered|tampered|modified|manipulated|corrupted|changed|edited))\b"
     r"|n['’]t\s(?:\w{1,10}\s)?(?:correct|right|accurate)\b",
@@ -96,6 +102,11 @@ _AGAINST = re.compile(
     r"|(?:\bnot|\binstead\sof|\brather\sthan)\s(?:the\s(?:correct\s)?)?[$\\(*]{0,4}\d"
     r"|\b(?:but|which)\s(?:should\s(?:be|have\sbeen|read))\s[$\\(*]{0,4}\d",
 )
+# What only the handed chain can be said to do, however long ago it was named.
+_IT_SAYS = re.compile(
+    r"\b(?:it|that)\s(?:then\s)?(?:concludes|concluded|claims|claimed|ends|ended|states|stated"
+    r"|reports|reported|writes|wrote|arrives|arrived)\b"
+)
 _AGREES = re.compile(r"\b(?:same|match(?:es)?|agrees?|consistent\swith|confirm(?:s|ed)?)\b")
 
 _HANDED_ZH = re.compile(
@@ -105,11 +116,11 @@ _HANDED_ZH = re.compile(
 )
 _CLAUSE_ZH = re.compile(r"[，；：,;:]|但是?|不过|然而")
 _WRONG_ZH = re.compile(
-    r"(?P<echo>(?:包含|含有|存在|有)一?[些个]?错误)|有误|有错|错误|出错|[算搞弄写加乘抄]错|错[了的]"
+    r"(?P<echo>(?:包含|含有|存在|有)一?[些个]?错误)|有误|有错|错误|出[了过]?错|[算搞弄写加乘抄]错|错[了的]"
     r"|不对|不正确|不准确|被?(?:篡改|改动|修改)|[多少漏]算|有问题"
 )
 _OPEN_ZH = re.compile(
-    r"可能|也许|或许|是否|如果|假如|若|检查一下|有没有|会不会|吗|不确定|万一|避免|忽略|[说称]"
+    r"可能|也许|或许|是否|如果|假如|若|检查一下|有没有|会不会|吗|不确定|万一|避免|忽略|说(?!明)|称"
     r"|没有?|未|并无|不存在|不是"
 )
 _PLACE_ZH = re.compile(r"最后|最终|第[一二三四五六七八九十\d]|[步位]|进位|求和|相加|\d")
@@ -122,11 +133,14 @@ def finds_fault(text: str) -> bool:
     low = lowered(text)  # patterns of lower case search twice as fast as caseless ones
     if not _HANDED.search(low) and not _HANDED_ZH.search(low):
         return False
-    reach = 0
+    reach, known = 0, False
     for start, end in sentences(text):
         sentence = low[start:end]
         chinese = _HAN.search(sentence) is not None
         named = (_HANDED_ZH if chinese else _HANDED).search(sentence)
+        if not chinese and _IT_SAYS.search(sentence):
+            reach = _REACH if known else reach
+        known = known or named is not None
         if named is None and not reach:
             continue
         asked = sentence.rstrip().endswith(("?", "？"))
