@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from misled.cache import attainable
@@ -56,6 +56,7 @@ def test_what_a_run_could_have_had_from_a_cache_is_counted_for_each_model(tmp_pa
         assert reuse(store).reached is None
 
 
+@settings(max_examples=15)  # each writes a file
 @given(st.lists(st.text('a"\n\\', max_size=6), max_size=12, unique=True))
 def test_the_order_of_a_file_shows_all_that_prompts_share(texts: list[str]) -> None:
     with TemporaryDirectory() as place, Store(Path(place) / "misled.db") as store:

@@ -122,6 +122,29 @@ def hanging() -> tuple[socket.socket, str]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_first_interrupt_lets_what_is_in_flight_finish_and_asks_no_more(tmp_path: Path) -> None:
+    server, url = hanging()
+    said = b'{"choices": [{"message": {"content": "5"}, "finish_reason": "stop"}]}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    with server:
+        process = subprocess.Popen(command(url, tmp_path / "run"), stderr=subprocess.PIPE)
+        server.settimeout(60)
+        flying = [server.accept()[0] for _ in range(CONCURRENCY)]
+        for connection in flying:
+            assert connection.recv(1) == b"P"
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        for connection in flying:
+            connection.sendall(head % len(said) + said)
+        _, errors = process.communicate(timeout=60)
+        for connection in flying:
+            assert connection.recv(1 << 20).count(b"POST /v1") == 0  # none after the first
+            connection.close()
+    assert process.returncode == 130, errors
+    assert len(committed(tmp_path / "run")) == CONCURRENCY
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_a_second_interrupt_stops_within_two_seconds(tmp_path: Path) -> None:
     server, url = hanging()
     with server:
