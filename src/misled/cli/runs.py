@@ -53,7 +53,8 @@ def status(directory: Directory, json: Json = False) -> None:
         write_json([counts])
         return
     for name, value in counts.items():
-        print(f"{name.replace('_', ' ')}: {'unknown' if value is None else value or 0}")
+        shown = "unknown" if value is None else value or 0
+        print(f"{name.replace('_', ' ')}: {f'{shown:.3f}' if isinstance(shown, float) else shown}")
 
 
 @app.command()
