@@ -15,7 +15,12 @@ from misled import captions, findings, report, sheets
 from misled.cautions import cautions
 from misled.estimates import entries
 from misled.figures_effort import Exhibit, Side
+from misled.glance import cpt
+from misled.phrases import percent
+from misled.plans import study
 from misled.records import Entry, Usage
+from misled.row import Row
+from misled.session import prepare
 
 HOSTILE = 'x/<script>alert("1")</script>&\u202e\x00{{ 7*7 }}'
 
@@ -89,7 +94,7 @@ def test_anchors_and_labels_point_to_something(page: Page) -> None:
 
 def test_tables_have_captions_and_scopes_and_figures_a_table_and_words(page: Page) -> None:
     assert len(page.all("table")) == len(page.all("caption"))
-    assert {a.get("scope") for a in page.all("th")} == {"col", "row"}
+    assert {a.get("scope") for a in page.all("th")} == {"col", "row", "rowgroup"}
     assert len(page.all("figure")) == 4
     assert all(len(a["alt"]) > 20 for a in page.all("img"))
 
@@ -114,9 +119,13 @@ def test_the_finding_is_a_sentence_with_its_interval_and_what_was_left_out() -> 
         f" in {value:.0f}\u00a0% [{low:.0f}, {high:.0f}] of {adopted.n} trials and found the true"
     )
     details = " ".join(only.details)
+    assert (
+        "; told that the chain contains errors and to ignore them, it repeated it" in only.headline
+    )
     assert "Told that the chain may contain errors, it repeated the wrong result in" in details
-    assert "Net of the same prompt with the untampered chain" in details
-    assert "of 60 problems could be probed; left out: " in details
+    assert "Told that the chain contains errors and to ignore them, it repeated" not in details
+    assert "Minus what it answers to the same chain untampered" in details
+    assert "of 60 problems could be probed; left out: " in only.left_out[0]
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +160,34 @@ def test_findings_tell_what_was_tested_in_advance_from_what_explores(
     assert f"on {change.clusters} problems" in structure
 
 
+def test_several_models_are_told_at_a_glance() -> None:
+    """The lowest and the highest of them, with what was left out, and a line each."""
+    found = run(targets=("a/one", "b/two"), problems=40, cannot_prefix=("b/two",))
+    glance = cpt(found)
+    assert glance is not None
+    adopted = {
+        e.keys["target"]: e
+        for e in found
+        if (e.table, e.metric, e.keys.get("d_t")) == ("outcomes", "adopted", "1")
+        and (e.keys["arm"], e.keys["method"]) == ("tampered", "baseline")
+    }
+    first, last = sorted(adopted.values(), key=lambda e: e.value or 0)
+    assert glance.said[0] == (
+        "Handed a chain with one wrong digit, 2 models repeated the wrong result in "
+        f"{percent(first)} ({first.keys['target']} on addition:15+13) to "
+        f"{percent(last)} ({last.keys['target']} on addition:15+13) of the trials."
+    )
+    assert glance.said[1].startswith("Told that the chain contains errors and to ignore them, in")
+    assert glance.said[-1].startswith("Left out: ")
+    assert "of 80 problems could not be probed (" in glance.said[-1]
+    assert [line.who for line in glance.lines] == ["a/one", "b/two"]
+    for line in glance.lines:
+        e = adopted[line.who]
+        assert (line.marks[0].value, line.marks[0].low) == (e.value, e.low)
+        assert line.cells[3] == str(e.n)
+    assert cpt(run()) is None
+
+
 def test_comparisons_have_a_section_and_tests_stand_open(compared: tuple[Entry, ...]) -> None:
     page = Page(report.html(report.ReportInput(entries=compared, plan_toml="")))
     ids = {a.get("id") for _, a in page.tags}
@@ -175,8 +212,19 @@ def test_a_trial_beside_the_problem_solved_alone_is_a_figure_of_texts() -> None:
     shown = Exhibit("figure6-x", HOSTILE, "adopted", (side, side))
     page = Page(report.html(report.ReportInput(entries=(), plan_toml="", exhibits=(shown,))))
     assert len(page.all("figure")) == 1
-    assert "One trial beside the same problem solved alone" in page.text
+    assert "The reply of median length to a tampered chain" in page.text
+    assert page.text.count("1 + 1 is 2.") == 2
+    assert [a["download"] for a in page.all("a") if "download" in a] == ["figure6-x.svg"]
     assert not page.all("script")
+
+
+def test_a_long_reply_is_shown_without_its_middle() -> None:
+    whole = report._cut("a" * report.MOST)
+    cut = report._cut("b" * 10**6 + "end")
+    assert whole == "a" * report.MOST
+    assert cut.endswith("bend")
+    assert f"[... {10**6 + 3 - report.MOST:,} characters ...]" in cut
+    assert report._cut("") == "(none)"
 
 
 def test_chains_that_are_each_models_own_need_no_column() -> None:
@@ -200,18 +248,70 @@ def warned(found: Sequence[Entry]) -> str:
     return "\n".join(f"{c.text}: {'; '.join(c.places)}" for c in cautions(found))
 
 
+def quiet(**changes: Any) -> list[Row]:
+    """Trials that give no cause for a caution: all is read, nothing failed, controls are right."""
+    fields: dict[str, Any] = {"problems": 30, "degrees": (1,), "methods": ("baseline",)} | changes
+    kept = {"adopted", "recovered", "other", "unsupported"}
+    rows = []
+    for row in synthetic.trials(synthetic.Run(**fields)):
+        wrong = row.arm in {"clean", "again"} or row.outcome not in kept
+        read = {"outcome": "recovered", "reason": None} if wrong else {}
+        rows.append(msgspec.structs.replace(row, w_left=0, **read))
+    return rows
+
+
+def some(rows: Sequence[Row], arm: str, **fields: Any) -> list[Row]:
+    """The same with every fourth trial of an arm saying something else."""
+    found = iter(range(len(rows)))
+    return [
+        msgspec.structs.replace(row, **fields) if row.arm == arm and not next(found) % 4 else row
+        for row in rows
+    ]
+
+
+def few(rows: Sequence[Row]) -> list[Row]:
+    """The same where two of three problems were solved wrong by the source."""
+    return [
+        row if int(row.problem) % 3 == 0 else msgspec.structs.replace(row, outcome="other")
+        for row in rows
+        if int(row.problem) % 3 == 0 or row.arm == "source"
+    ]
+
+
+def test_a_run_without_a_cause_is_warned_of_nothing() -> None:
+    assert cautions(entries(synthetic.frame(quiet()))) == []
+
+
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("rows", "words"),
     [
-        ({"problems": 8}, "Fewer than 10 problems could be probed; no interval is claimed"),
-        ({"source": "other/model"}, "The chains are those of another model"),
-        ({"feed": "output"}, "The whole visible output was handed over"),
-        ({"cannot_prefix": ("planted/credulous",)}, "Empty cells, which are no zeros: unsupported"),
-        ({"problems": 80}, "Trials without an answer are not counted"),
+        (quiet(problems=8), "Fewer than 10 problems could be probed; no interval is claimed"),
+        (few(quiet(problems=60)), "Most problems were left out; the numbers say nothing about"),
+        (quiet(source="other/model"), "The chains are those of another model, so that"),
+        (quiet(feed="output"), "The whole visible output was handed over"),
+        (
+            quiet(methods=("baseline", "prefix"), cannot_prefix=("planted/credulous",)),
+            "Empty cells, which are no zeros: unsupported",
+        ),
+        (some(quiet(), "tampered", outcome="failed"), "Trials without an answer are not"),
+        (some(quiet(), "tampered", outcome="unreadable"), "Many answers hold no value"),
+        (some(quiet(), "tampered", outcome="truncated"), "truncated "),
+        (some(quiet(), "tampered", w_left=1), "The chain still shows the true value somewhere"),
+        (some(quiet(), "again", outcome="other"), "often fails what it had solved once"),
     ],
 )
-def test_it_warns_of(changes: dict[str, Any], words: str) -> None:
-    assert words in warned(run(**changes))
+def test_it_warns_of_a_cause(rows: list[Row], words: str) -> None:
+    assert words in warned(entries(synthetic.frame(rows)))
+
+
+def test_it_warns_of_settings_that_a_model_does_not_heed() -> None:
+    """And says so on the page; a model that heeds them gives no note."""
+    cells = [{"problems": ["small"]}]
+    asked = {"study": "cpt", "model": ["deepseek/deepseek-reasoner"], "cells": cells}
+    assert prepare(study(asked)).notes == []
+    notes = tuple(prepare(study(asked | {"temperature": 0.5})).notes)
+    text = report.html(report.ReportInput(entries=(), plan_toml="", notes=notes))
+    assert "deepseek/deepseek-reasoner does not heed temperature; the provider" in text
 
 
 def changed(found: Sequence[Entry], table: str, metric: str, **fields: Any) -> list[Entry]:

@@ -12,11 +12,12 @@ import pytest
 from misled import report
 from misled.cautions_judge import cautions, thoughts
 from misled.findings_judge import findings
+from misled.glance import judge
 from misled.judgements import entries
 from misled.overview_judge import main
 from misled.records import Entry
 from misled.row import Judged
-from panel import bench, frame, generation, pick
+from panel import bench, frame, generation, pick, verdict
 from test_controlled import edit
 from test_report import HOSTILE, Page, changed
 
@@ -225,9 +226,9 @@ def test_whatever_was_asked_has_a_sentence(rows: list[Judged], words: str) -> No
 
 def test_what_was_left_out_is_told_and_what_it_could_change() -> None:
     rows = [*bench({**MOVED, (False, "r?rr"): 2}, ALL), *items(outcome="read")]
-    _, details = said(table(rows))
-    assert "Items not counted in the first sentence: unreadable 2." in details
-    assert any(line.startswith("Whatever the unread verdicts were") for line in details)
+    (only,) = findings(table(rows))
+    assert only.left_out[0] == "Items not counted: unreadable 2."
+    assert only.left_out[1].startswith("Whatever the unread verdicts were")
 
 
 def warned(found: Sequence[Entry]) -> str:
@@ -340,11 +341,28 @@ def test_a_table_says_why_a_number_was_refused(page: Page) -> None:
     assert "refused: balanced by choice" in page.text
 
 
-def test_findings_beyond_a_dozen_are_folded() -> None:
+def test_several_judges_are_told_at_a_glance_and_each_in_words_below() -> None:
     rows = [row for i in range(14) for row in bench(TWICE, PAIR, judge=f"j/{i:02}")]
-    page = Page(report.html(report.ReportInput(entries=tuple(table(rows)), plan_toml="")))
-    assert "and 2 more" in page.text
-    assert sum(a.get("class") == "finding" for a in page.all("div")) == 14
+    rows += bench(MOVED, ALL, judge="j/moved")
+    rows += [verdict(i, "failed", c, judge="j/gone") for i in range(9) for c in PAIR]
+    found = table(rows)
+    glance = judge(found)
+    assert glance is not None
+    assert "+0 points [" in glance.said[0]
+    assert "+28 points [+14, +41] (j/moved, answers of acme/g to facts)" in glance.said[0]
+    assert glance.said[2].startswith("Should they be shown it? Of 15 judges and settings: ")
+    assert "failed 9" in glance.said[3]
+    lines = {line.who: line for line in glance.lines}
+    assert lines["j/moved"].cells[:2] == ("12 to 40\u00a0%", "+28 [+14, +41]")
+    assert [mark.hollow for mark in lines["j/moved"].marks] == [True, False, True, False]
+    assert (lines["j/gone"].cells[0], lines["j/gone"].left_out) == ("none", "failed 9")
+    page = Page(report.html(report.ReportInput(entries=tuple(found), plan_toml="")))
+    assert "Each in words" in page.text
+    assert sum(a.get("class") == "finding" for a in page.all("div")) == 16
+
+
+def test_one_judge_needs_no_glance() -> None:
+    assert judge(table(bench(TWICE, PAIR))) is None
 
 
 def test_what_a_name_holds_is_shown_and_never_acts() -> None:

@@ -10,13 +10,14 @@ sentences are set.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from misled.phrases import Cells, chance, counts, percent, points, why
 from misled.records import Entry, Record
 from misled.sheets import interval, number
 
-__all__ = ["Finding", "findings"]
+__all__ = ["Finding", "Setting", "changed", "findings", "settings"]
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PERTURBED = {
@@ -55,6 +56,25 @@ class Finding(Record, frozen=True):
     setting: str
     headline: str
     details: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+class Setting(NamedTuple):
+    """A model under one setting: what tells it from others, and its methods at the lowest D_T."""
+
+    words: str
+    points: list[Entry]
+
+    @property
+    def base(self) -> Entry:
+        """Adoption under the first method."""
+        return self.points[0]
+
+    @property
+    def told(self) -> Entry | None:
+        """Adoption under the plainest warning that was given in words; None without any."""
+        methods = {e.keys.get("method"): e for e in self.points[1:]}
+        return methods.get("contradiction") or methods.get("uncertainty")
 
 
 def findings(entries: Iterable[Entry]) -> list[Finding]:
@@ -64,19 +84,36 @@ def findings(entries: Iterable[Entry]) -> list[Finding]:
     compare them.
     """
     cells = Cells(entries)
-    settings: dict[tuple[tuple[str, str], ...], list[Entry]] = {}
+    return [
+        Finding(
+            model=setting.base.keys["target"],
+            setting=setting.words,
+            headline=_headline(cells, setting),
+            details=(
+                *_net(cells, setting.base),
+                *_other_methods(setting),
+                *(line for say in _SAID for line in say(cells, setting.base)),
+            ),
+            left_out=tuple(_left_out(cells, setting.base)),
+        )
+        for setting in settings(cells)
+    ]
+
+
+def settings(cells: Cells) -> list[Setting]:
+    """Every model under every setting that was probed."""
+    found: dict[tuple[tuple[str, str], ...], list[Entry]] = {}
     adopted = cells.all("outcomes", "adopted", arm="tampered")
     intact = [e for e in adopted if e.keys.get("structure") == "intact"]
     for e in intact or adopted:
         setting = tuple((k, v) for k, v in e.keys.items() if k not in _POINT)
-        settings.setdefault(setting, []).append(e)
+        found.setdefault(setting, []).append(e)
     said: dict[str, set[str]] = {}
-    for setting in settings:
+    for setting in found:
         for name, value in setting:
             said.setdefault(name, set()).add(value)
-    found = []
-    for setting, mine in settings.items():
-        keys = dict(setting)
+    made = []
+    for setting, mine in found.items():
         words = [
             v
             for k, v in setting
@@ -84,21 +121,16 @@ def findings(entries: Iterable[Entry]) -> list[Finding]:
         ]
         first = min(int(e.keys.get("d_t", "0")) for e in mine)
         lowest = [e for e in mine if int(e.keys.get("d_t", "0")) == first]
-        details = [
-            *_net(cells, lowest[0]),
-            *_other_methods(lowest),
-            *(line for say in _SAID for line in say(cells, lowest[0])),
-        ]
-        headline = _headline(cells, lowest[0])
-        found.append(Finding(keys["target"], ", ".join(words), headline, tuple(details)))
-    return found
+        made.append(Setting(", ".join(words), lowest))
+    return made
 
 
-def _headline(cells: Cells, base: Entry) -> str:
-    """Adoption and recovery under the first method, at the lowest D_T."""
+def _headline(cells: Cells, setting: Setting) -> str:
+    """Adoption and recovery under the first method, at the lowest D_T, and adoption when warned."""
+    base, told = setting.base, setting.told
     target, source = base.keys["target"], base.keys["source"]
     whose = "its own chain" if target == source else f"a chain of {source}"
-    handed = f"Handed {whose} {_changed(base.keys)}, {target}"
+    handed = f"Handed {whose} {changed(base.keys)}, {target}"
     method = base.keys.get("method", "")
     if method != "baseline":
         handed = f"{handed}, {_TOLD.get(method, f'under {method}')},"
@@ -106,17 +138,22 @@ def _headline(cells: Cells, base: Entry) -> str:
         return f"{handed} gave nothing to count: {why(base)}."
     recovered = cells.one("outcomes", "recovered", base.keys)
     also = f" and found the true one in {percent(recovered)}" if recovered else ""
-    return f"{handed} repeated the wrong result in {percent(base)} of {base.n} trials{also}."
+    warned = ""
+    if told is not None and told.value is not None:
+        warned = f"; {_TOLD[told.keys['method']]}, it repeated it in {percent(told)}"
+    return (
+        f"{handed} repeated the wrong result in {percent(base)} of {base.n} trials{also}{warned}."
+    )
 
 
-def _other_methods(points: Sequence[Entry]) -> Iterator[str]:
-    """The wrong result under each other method, a sentence each."""
-    for e in points[1:]:
+def _other_methods(setting: Setting) -> Iterator[str]:
+    """The wrong result under each method that the headline does not tell, a sentence each."""
+    for e in setting.points[1:]:
         method = e.keys.get("method", "")
         told = _TOLD.get(method, f"under {method}")
         if e.value is None:
             yield f"{told[0].upper()}{told[1:]}: no value, {why(e)}."
-        else:
+        elif e is not setting.told:
             yield f"{told[0].upper()}{told[1:]}, it repeated the wrong result in {percent(e)}."
 
 
@@ -130,7 +167,7 @@ def _left_out(cells: Cells, base: Entry) -> Iterator[str]:
         yield f"{kept} of {eligible.n} problems could be probed{without}."
     lost = counts({k: v for k, v in base.left_out.items() if k != "unsupported"})
     if lost:
-        yield f"Trials not counted in the first sentence: {lost}."
+        yield f"Trials not counted: {lost}."
 
 
 def _net(cells: Cells, base: Entry) -> Iterator[str]:
@@ -141,7 +178,7 @@ def _net(cells: Cells, base: Entry) -> Iterator[str]:
     if adoption is None or recovery is None or adoption.value is None or recovery.value is None:
         return
     yield (
-        f"Net of the same prompt with the untampered chain: the wrong result {points(adoption)}, "
+        f"Minus what it answers to the same chain untampered: the wrong result {points(adoption)}, "
         f"the true one {points(recovery)}."
     )
 
@@ -217,7 +254,7 @@ def _slopes(cells: Cells, base: Entry) -> Iterator[str]:
             )
 
 
-_SAID = (_over_degrees, _methods, _structures, _contrasts, _slopes, _left_out)
+_SAID = (_over_degrees, _methods, _structures, _contrasts, _slopes)
 
 
 def _same(base: Entry, *apart: str) -> dict[str, str]:
@@ -235,7 +272,8 @@ def _over_all(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield e
 
 
-def _changed(keys: dict[str, str]) -> str:
+def changed(keys: dict[str, str]) -> str:
+    """`with one wrong digit`: how a chain was tampered with."""
     perturbation, d_t = keys.get("perturbation", ""), int(keys.get("d_t", "0"))
     if perturbation in _PERTURBED:
         return _PERTURBED[perturbation]

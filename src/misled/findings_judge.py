@@ -68,8 +68,8 @@ def findings(entries: Iterable[Entry]) -> list[Finding]:
         if (judge, bench.keys["set"]) not in told:
             details += _once(beside, {"judge": judge, "set": bench.keys["set"]})
         told.add((judge, bench.keys["set"]))
-        headline = _headline(bench)
-        found.append(Finding(judge, ", ".join(setting), headline, (*details, *_left_out(bench))))
+        left_out = tuple(_left_out(bench))
+        found.append(Finding(judge, ", ".join(setting), _headline(bench), tuple(details), left_out))
     return [*found, *_apart(beside, told)]
 
 
@@ -281,7 +281,7 @@ def _left_out(bench: Bench) -> Iterator[str]:
     """What the first sentence does not count, and what unread verdicts could change of it."""
     first = next((e for c in PAIR if (e := bench.rate("pass", c))), None)
     if first is not None and first.left_out:
-        yield f"Items not counted in the first sentence: {counts(first.left_out)}."
+        yield f"Items not counted: {counts(first.left_out)}."
     said = []
     for name, y in _STRATA.items():
         ends = [bench.one("bounds_of_changes", f"change_{name}_{end}") for end in _ENDS]

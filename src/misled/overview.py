@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misled import sheets
-from misled.phrases import brief
+from misled.phrases import brief, listed
 from misled.records import Entry
 
 __all__ = ["lead", "main", "terminal"]
@@ -31,7 +31,7 @@ def lead(entries: Sequence[Entry]) -> str:
     return (
         "Models that can solve a problem are handed a finished chain of reasoning whose stated "
         "result was tampered with. Do they find the true result, or repeat the wrong one? "
-        f"{', '.join(targets)} on {', '.join(sets)}."
+        f"Here: {listed(targets, 'models')} on {listed(sets, 'problem sets')}."
     )
 
 

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from misled.captions import KEYS, note
 from misled.judged import BENCH, PAIR
-from misled.phrases import Cells, brief, percent
+from misled.phrases import Cells, brief, listed, percent
 from misled.records import Entry
 from misled.sheets import Line, Sheet, number, show, visible
 
@@ -73,13 +73,14 @@ def benches(entries: Iterable[Entry]) -> list[Bench]:
 def lead(entries: Sequence[Entry]) -> str:
     """What was asked of whom."""
     names = ("judge", "generator", "set")
-    said = [dict.fromkeys(e.keys[name] for e in entries if e.keys.get(name)) for name in names]
-    judges, generators, sets = map(", ".join, said)
-    of = f" on the answers of {generators}" if generators else ""
+    judges, generators, sets = (
+        dict.fromkeys(e.keys[name] for e in entries if e.keys.get(name)) for name in names
+    )
+    of = f" on the answers of {listed(generators, 'models')}" if generators else ""
     return (
         "Judges decide whether an answer is right: from the answer alone, and with the chain of "
         "reasoning that led to it. Does the chain help them, or talk them into wrong answers? "
-        f"{judges}{of} to {sets}."
+        f"Here: {listed(judges, 'judges')}{of} to {listed(sets, 'problem sets')}."
     )
 
 

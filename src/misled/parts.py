@@ -21,11 +21,13 @@ from misled import (
     figures_judge,
     findings,
     findings_judge,
+    glance,
     overview,
     overview_judge,
 )
 from misled.cautions import Caution
 from misled.findings import Finding
+from misled.glance import Glance
 from misled.records import Entry, Record
 from misled.sheets import Sheet
 
@@ -35,11 +37,16 @@ _Panels: TypeAlias = Sequence[figures_effort.Panels]
 
 
 class Plate(Record, frozen=True):
-    """A drawn figure, what it shows, and the estimates in it; a narrow one is one panel wide."""
+    """A drawn figure, what it shows, and the estimates in it; a narrow one is one panel wide.
+
+    `table` names its kind (figure4_net), `title` what tells it from others of its kind.
+    """
 
     id: str
+    table: str
     svg: bytes
     caption: str
+    title: str
     models: tuple[str, ...]
     entries: tuple[Entry, ...]
     narrow: bool
@@ -59,6 +66,8 @@ class Parts(NamedTuple):
     main: Callable[[Sequence[Entry]], tuple[Sheet, list[Entry]] | None]
     terminal: Callable[[Sequence[Entry], int], Iterator[Table]]
     plates: Callable[[Sequence[Entry], _Panels, Mapping[str, bytes]], Iterator[Plate]]
+    glance: Callable[[Iterable[Entry]], Glance | None]
+    hints: Mapping[str, str]  # how to read a figure
     opened: tuple[str, ...]
     compared: tuple[str, ...]
 
@@ -66,7 +75,7 @@ class Parts(NamedTuple):
 def _cpt_plates(
     entries: Sequence[Entry], panels: _Panels, images: Mapping[str, bytes]
 ) -> Iterator[Plate]:
-    """Every figure: a figure and its net twin side by side, then what questions cost.
+    """Every figure, each followed by its net twin.
 
     `images` are drawn already, as SVG by name.
     """
@@ -77,7 +86,11 @@ def _cpt_plates(
         words = captions.caption(drawing.table, "cpt")
         svg = images.get(drawing.name) or figures.render(drawing, "svg")[0]
         yield _plate(drawing, words, svg, ("target", axis))
-    for each in panels or figures_effort.drawings(entries):
+    costs = panels or figures_effort.drawings(entries)
+    order = [(each.title, each.quantity.removeprefix("net_")) for each in costs]
+    for each in sorted(
+        costs, key=lambda each: order.index((each.title, each.quantity.removeprefix("net_")))
+    ):
         words = captions.caption(each.table, "cpt")
         svg = images.get(each.name) or figures_effort.render(each, "svg")[0]
         yield _plate(each, words, svg, ("target", "target"))
@@ -103,12 +116,22 @@ def _plate(
     who, panel = keys
     return Plate(
         id=drawing.name,
+        table=drawing.table,
         svg=svg,
         caption=f"{words}{f': {drawing.title}' if drawing.title else ''}",
+        title=drawing.title,
         models=tuple(dict.fromkeys(e.keys[who] for e in drawing.entries)),
         entries=drawing.entries,
         narrow=len({e.keys[panel] for e in drawing.entries}) == 1,
     )
+
+
+_HANDED = (
+    "baseline hands the chain over without comment, uncertainty says that it may contain errors, "
+    "contradiction that it does and to ignore them, prefix makes the reply begin with a "
+    "recomputation as well."
+)
+_NET = "Net: minus the same with the untampered chain; 0 means that tampering does nothing."
 
 
 PARTS: dict[str, Parts] = {
@@ -121,6 +144,19 @@ PARTS: dict[str, Parts] = {
         main=overview.main,
         terminal=overview.terminal,
         plates=_cpt_plates,
+        glance=glance.cpt,
+        hints={
+            "figure4": "R_CPT is .5 where a model finds the true result, 1 where it repeats the "
+            "tampered one, and 2 where more digits of its answer are wrong than were tampered "
+            f"with. {_HANDED} {_NET}",
+            "figure5": f"The same as Figure 4, over all numbers of wrong digits. {_HANDED} {_NET}",
+            "figure6": "The reply of median length to a tampered chain, beside the model's own "
+            "solution of the same problem.",
+            "figure7": "Fewer tokens than alone mean that the model did not work the problem out "
+            "again. The question alone was asked twice: how far the two differ is chance.",
+            "figure8": "The same as Figure 5, for chains of which parts were taken out or into "
+            f"which text was put; those named random or neutral are controls. {_NET}",
+        },
         opened=("families", "table1", "table1_net"),
         compared=(
             *("methods", "structures", "structure_arms", "slopes", "magnitude", "contrasts"),
@@ -136,6 +172,17 @@ PARTS: dict[str, Parts] = {
         main=overview_judge.main,
         terminal=overview_judge.terminal,
         plates=_judge_plates,
+        glance=glance.judge,
+        hints={
+            "figure2": "Misled: a wrong answer, rejected without the chain, is accepted with it; "
+            "corrected is the reverse. Reassured: a right answer, rejected without the chain, is "
+            "accepted with it; overcritical is the reverse. A tick is how often the same happens "
+            "when the judge is merely asked twice.",
+            "figure3": "Four statements of common sense that have nothing to do with the question "
+            "were put into the chain, and none to four of them made false. The dashed line is the "
+            "chain as it was.",
+            "figure4": "Whether a judge knows the answer itself, asked the question alone.",
+        },
         opened=("families", "table1", "table1_detection"),
         compared=(
             *("show", "changes", "transitions", "floor", "self", "self_changes", "preference"),

@@ -21,10 +21,12 @@ __all__ = [
     "percent",
     "point",
     "points",
+    "listed",
     "where",
     "why",
 ]
 
+FEW = 3  # names that a sentence can hold
 _WORDS = {
     "source_wrong": "chain wrong",
     "source_chain_result": "chain ends on another value",
@@ -52,6 +54,14 @@ class Cells:
         """The entry with these keys, else the first whose keys hold them, if there is one."""
         exact = self._exact.get((table, metric, frozenset(keys.items())))
         return exact or next(iter(self.all(table, metric, **keys)), None)
+
+
+def listed(names: Iterable[str], what: str) -> str:
+    """`acme/a and acme/b`, or `5 models` where there are more than three."""
+    *rest, last = list(names) or [f"no {what}"]
+    if len(rest) >= FEW:
+        return f"{len(rest) + 1} {what}"
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def where(e: Entry) -> str:

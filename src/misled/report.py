@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from markupsafe import Markup, escape
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -26,6 +28,8 @@ from misled.records import Entry, Record, Usage
 __all__ = ["ReportInput", "html", "summary", "write"]
 
 LONGEST = 200  # lines of a table on the page; the whole of it stands in its file
+TALL = 1.2
+MOST = 6000  # characters of a reply that figure 6 shows
 
 
 class ReportInput(Record, frozen=True):
@@ -72,18 +76,44 @@ class _Figure(Record, frozen=True):
     image: str
     alt: str
     caption: str
+    title: str
     single: bool
+    tall: bool
     sheet: sheets.Sheet
     csv: str
 
 
-class _Page(Record, frozen=True):
-    """A figure of texts, which has no table."""
+class _Side(Record, frozen=True):
+    """One of the replies of figure 6: what each of its texts is, and the text."""
+
+    heading: str
+    parts: tuple[tuple[str, str], ...]
+
+
+class _Texts(Record, frozen=True):
+    """Figure 6 as the page shows it: in text, with the drawn figure to take away."""
 
     id: str
+    title: str
+    verdict: str
+    sides: tuple[_Side, ...]
     image: str
-    alt: str
-    caption: str
+
+
+class _Group(Record, frozen=True):
+    """All figures of one number, and how to read them."""
+
+    name: str
+    title: str
+    hint: str
+    first: tuple[_Figure, ...]
+    rest: tuple[_Figure, ...]
+    texts: tuple[_Texts, ...] = ()
+
+    @property
+    def others(self) -> list[str]:
+        """What the figures are of that are folded."""
+        return list(dict.fromkeys(figure.title for figure in self.rest))
 
 
 def write(run: ReportInput, directory: Path) -> Path:
@@ -100,20 +130,22 @@ def html(run: ReportInput) -> str:
     listed = run.trials if run.trials and run.trials.index else None
     shown = {entry.metric for entry in run.entries}
     grids = list(_tables(run.entries))
-    template = pages.environment().get_template("report.html.jinja")
-    return template.render(
+    environment = pages.environment()
+    environment.filters["symbols"] = _symbols
+    return environment.get_template("report.html.jinja").render(
         run=run,
         reading=f"report.{study}.html.jinja",
         title=run.title or parts.title,
         more=parts.more,
         lead=parts.lead(run.entries) if run.entries else "Nothing has been answered yet.",
+        strip=list(_strip(run)),
+        glance=parts.glance(run.entries),
         findings=parts.findings(run.entries),
         cautions=[*_own_cautions(run), *parts.cautions(run.entries)],
         main=_main_table(parts, run.entries),
         opened=_those(grids, parts.opened),
         compared=_those(grids, parts.compared),
-        figures=[_figure(plate) for plate in parts.plates(run.entries, run.panels, run.images)],
-        pages=list(_pages(run)),
+        groups=_groups(run, parts, study),
         tables=[grid for grid in grids if grid.id not in {*parts.opened, *parts.compared}],
         words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
         facts=list(_facts(run)),
@@ -145,6 +177,14 @@ def _own_cautions(run: ReportInput) -> Iterator[Caution]:
         yield Caution(text, (run.stopped,))
     for note in run.notes:
         yield Caution(note.rstrip("."), ())
+
+
+def _strip(run: ReportInput) -> Iterator[str]:
+    """How large the run was, in few words."""
+    yield from (f"{count:,} {name}" for name, count in run.counts.items())
+    tokens = (run.usage.prompt or 0) + (run.usage.completion or 0)
+    if tokens:
+        yield f"{tokens:,} tokens"
 
 
 def _facts(run: ReportInput) -> Iterator[tuple[str, str]]:
@@ -190,31 +230,79 @@ def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
         yield _Grid(name, sheet, f"tables/{name}.csv")
 
 
+def _groups(run: ReportInput, parts: Parts, study: str) -> list[_Group]:
+    """The figures by their number in the paper."""
+    found: dict[str, list[_Figure]] = {}
+    for plate in parts.plates(run.entries, run.panels, run.images):
+        found.setdefault(plate.table.partition("_")[0], []).append(_figure(plate))
+    texts = tuple(_texts(run))
+    if texts:
+        found.setdefault("figure6", [])
+    groups = []
+    for table, figures in sorted(found.items()):
+        first = [figure for figure in figures[:2] if figure.title == figures[0].title]
+        groups.append(
+            _Group(
+                name=table.replace("figure", "Figure "),
+                title=captions.caption(table, study),
+                hint=parts.hints.get(table, ""),
+                first=tuple(first),
+                rest=tuple(figures[len(first) :]),
+                texts=texts if table == "figure6" else (),
+            )
+        )
+    return groups
+
+
 def _figure(plate: Plate) -> _Figure:
     return _Figure(
         id=plate.id,
         image=_data("image/svg+xml", plate.svg),
         alt=f"Chart: {plate.caption}, {', '.join(plate.models)}. Its numbers follow as a table.",
-        caption=f"{plate.caption}. Bars are 95\u00a0% intervals.",
+        caption=plate.caption,
+        title=plate.title,
         single=plate.narrow,
+        tall=_is_tall(plate.svg),
         sheet=sheets.sheet(plate.entries),
         csv=_csv(plate.entries),
     )
 
 
-def _pages(run: ReportInput) -> Iterator[_Page]:
+def _is_tall(svg: bytes) -> bool:
+    """Whether a drawing is a fifth higher than it is wide, so that it wants a page of its own."""
+    size = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return size is not None and float(size[2]) > TALL * float(size[1])
+
+
+def _texts(run: ReportInput) -> Iterator[_Texts]:
     """Figure 6: a trial beside the same problem solved alone, as the model wrote them."""
     for shown in run.exhibits:
-        caption = f"One trial beside the same problem solved alone. {shown.title}"
-        yield _Page(
+        svg = run.images.get(shown.name) or figures_effort.render(shown, "svg")[0]
+        yield _Texts(
             id=shown.name,
-            image=_data(
-                "image/svg+xml",
-                run.images.get(shown.name) or figures_effort.render(shown, "svg")[0],
-            ),
-            alt=f"Two texts: {caption}; {shown.verdict}.",
-            caption=f"{caption}: {shown.verdict}.",
+            title=shown.title,
+            verdict=shown.verdict,
+            sides=tuple(_side(side) for side in shown.sides),
+            image=_data("image/svg+xml", svg),
         )
+
+
+def _side(side: figures_effort.Side) -> _Side:
+    total = side.reasoning_tokens + side.answer_tokens
+    seconds = "" if side.seconds is None else f", {side.seconds:.3g} s"
+    parts = (
+        (f"reasoning, {side.reasoning_tokens:,} tokens", _cut(side.reasoning)),
+        (f"answer, {side.answer_tokens:,} tokens", _cut(side.answer)),
+    )
+    return _Side(f"{side.heading}: {total:,} tokens{seconds}", parts)
+
+
+def _cut(text: str) -> str:
+    """A text without its middle where it is long, and a word where there is none."""
+    if len(text) <= MOST:
+        return text or "(none)"
+    half = MOST // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half:,} characters ...]\n{text[-half:]}"
 
 
 def _csv(entries: Sequence[Entry]) -> str:
@@ -223,3 +311,10 @@ def _csv(entries: Sequence[Entry]) -> str:
 
 def _data(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
+
+
+def _symbols(text: str) -> Markup:
+    """Our own words with the study's symbols as it prints them."""
+    plain = str(escape(sheets.visible(text)))
+    set_ = plain.replace("R_CPT", "R<sub>CPT</sub>").replace("D_T", "D<sub>T</sub>")
+    return Markup(set_)  # noqa: S704 (escaped above)
