@@ -106,3 +106,36 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # the other side is closed
         return b""
+
+
+def test_a_run_with_failed_requests_says_so_and_how_to_ask_again(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"question": "Who wrote it?", "gold": "12"}\n')
+    command = [
+        sys.executable,
+        "-m",
+        "misled",
+        "cpt",
+        "--model",
+        "planted/mixed",
+        "--figures",
+        "none",
+    ]
+    command += ["--problems", f"file:{path}", "--run", str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line == "misled: 1 trials failed (unclassified 1); to ask again: --retry-failed"
+
+
+def test_an_export_into_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    asked = [sys.executable, "-m", "misled", "cpt", "--model", "planted/mixed", "--figures", "none"]
+    asked += ["--problems", "addition:8+8", "--digits", "1-6", "--n", "60", "--run", str(run)]
+    subprocess.run(asked, capture_output=True, check=True)
+    export = [sys.executable, "-m", "misled", "export", str(run), "--to", "jsonl", "--out", "-"]
+    process = subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate()
+    assert (process.returncode, said) == (1, b"")

@@ -88,7 +88,9 @@ _TURN = re.compile(
     r"|[,:)]\s?(?:it|that)(?:[’']s| is| equals)\b|[,:)]\s?(?:actually|in fact)\b"
     r"|[,:)]\s?(?:and )?i (?:get|find|found|got|obtain|compute|calculate|have)\b"
     r"|(?:有误|错误|有错|不对|是错的)[，：,:]|可知|可得|得知|[，,]\s?(?:但|正确|应|所以|实际|而|因此|其实|不过)|应(?:该|当)?(?:为|是)"
-    r"|是(?:正确|对)的"
+    r"|是(?:正确|对)的|(?:没有?(?:任何)?(?:问题|错误|错)|无误|正确)(?=[，,；])"
+    r"|\b(?:has|had|have|contains?|contained)\s(?:no|zero)\s(?:\w+\s)?(?:errors?|mistakes?|flaws?"
+    r"|problems?|issues?|slips?)\b"
 )
 _BESIDE = re.compile(  # what leads a phrase in that says what the reply looked at
     r"\b(?:based on|from|after|upon|following|using|given|agree\w* with|same \w+ as|confirm\w*"
@@ -103,6 +105,10 @@ _CONCEDED = re.compile(
     r"|ignoring|disregarding|(?:independent|regardless)(?:ly)? of|(?:setting|leaving) aside"
     r"|without (?:relying on|using|following|trusting))\b"
     r"[^,.;\n]{0,24}\Z|(?:虽然|尽管)[^，。\n]{0,8}\Z"
+)
+_SOUND = re.compile(  # what is said of others' text before it is named
+    r"\b(?:(?:no|any)\s(?:\w+\s)?(?:errors?|mistakes?|flaws?|problems?|issues?|slips?|fault)"
+    r"|nothing (?:is |was )?wrong)\s(?:with|in)\s(?:(?:the|your|this|that)\s)?\Z"
 )
 _COMMA = re.compile(r"[,，:：]\s?(?!which|that|who)")
 _BASED = re.compile(r"\bbased on\b[^,.;\d]{0,40}\Z")
@@ -261,7 +267,8 @@ def _of_others(text: str) -> Iterator[Span]:
         limit = min(len(text), match.end() + _CLAUSE)
         stop = _END.search(text, match.end(), limit)
         limit = stop.start() if stop else limit
-        conceded = _CONCEDED.search(text, max(0, lo - _LOOK), lo)
+        told = max(0, lo - _LOOK), lo
+        conceded = _CONCEDED.search(text, *told) or _SOUND.search(text, *told)
         turn = (_COMMA if conceded else _TURN).search(text, match.end(), limit)
         end = turn.start() if turn else limit
         if _FAULT.search(text, match.end(), end):

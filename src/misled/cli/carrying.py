@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,7 +93,11 @@ def carry_out(
         raise typer.Exit(INTERRUPTED)
     if done.stopped:
         say(f"misled: {done.stopped}: {found.unfinished} of {session.size} are not finished")
-    return published, "failed" in found.rows["outcome"]
+    failed = Counter(found.rows.filter(found.rows["outcome"] == "failed")["reason"])
+    if failed:
+        kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(failed.items()))
+        say(f"misled: {failed.total():,} trials failed ({kinds}); to ask again: --retry-failed")
+    return published, bool(failed)
 
 
 def _show_prompts(records: list[dict[str, Any]], *, json: bool) -> None:

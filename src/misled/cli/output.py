@@ -46,6 +46,8 @@ def show(published: Published, *, json: bool) -> None:
 def _eligible(entry: Entry) -> str:
     """How many problems could be probed in one mode, and why the others could not."""
     where = ", ".join(entry.keys[name] for name in ("set", "target", "mode") if name in entry.keys)
+    if (source := entry.keys.get("source")) not in (None, entry.keys.get("target")):
+        where += f", chains of {source}"
     left = ", ".join(f"{reason} {count}" for reason, count in entry.left_out.items())
     probed = round((entry.value or 0) * entry.n)
     return f"{where}: {probed} of {entry.n} could be probed" + (f" ({left})" if left else "")

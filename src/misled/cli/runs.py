@@ -104,9 +104,9 @@ def export(
             frame.with_columns(pl.col("flags").list.join(" ")).write_csv(target)
         else:
             frame.write_ndjson(target)
-    except BrokenPipeError:
-        raise
     except OSError as error:
+        if "Broken pipe" in str(error):  # polars words it in its own way
+            raise BrokenPipeError from None
         raise UserError(f"cannot write {path}: {error.strerror or error}") from None
     say(f"{frame.height} rows: {path}")
 
