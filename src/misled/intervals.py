@@ -49,8 +49,8 @@ _Z = float(ndtri(_TAIL))
 _SCORES = np.array([0.5, 1.0, 2.0])
 # From as many hits and misses on, Wilson's limits are good enough (protocol, Calibration).
 _ENOUGH = 10
-# Where fewer clusters than this differ from the others, plain t covers 79 to 91 %.
-_FEW_DEPARTING = 8
+# Where fewer clusters depart, by more than this part of a score, plain t covers 79 to 91 %.
+_FEW_DEPARTING, _FAINT = 8, 0.05
 _NEGLIGIBLE = 1e-9
 
 
@@ -220,13 +220,13 @@ def two_more(trials: Trials, step: float | Array) -> Array:
     """
     found = _mean(trials)
     held = found.mass > 0
-    means = np.full_like(found.mass, np.nan)
-    np.divide(found.residuals, found.mass, out=means, where=held)
-    means += found.value[:, None]
+    nothing = np.full_like(found.mass, np.nan)
+    means = found.value[:, None] + np.divide(found.residuals, found.mass, out=nothing, where=held)
     # `nanmedian` takes ten times as long; what is not held comes last in the order.
     ordered, last = np.sort(means, axis=1), held.sum(1, keepdims=True) - 1
     middle = [np.take_along_axis(ordered, at, 1) for at in (last // 2, (last + 1) // 2)]
-    few = (held & ~(np.abs(means - sum(middle) / 2) <= _NEGLIGIBLE)).sum(1) < _FEW_DEPARTING
+    near = np.abs(means - sum(middle) / 2) <= _FAINT * np.reshape(step, (-1, 1))
+    few = (held & ~near).sum(1) < _FEW_DEPARTING
     size = np.where(held, np.abs(means), 0)
     unit = np.where(size > _NEGLIGIBLE, size, np.inf).min(1)
     units = size / unit[:, None]
