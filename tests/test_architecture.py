@@ -26,7 +26,8 @@ verdict_words verdicts expressions aliases labels
 faults flags metrics contracts intervals stats batches judging wire
 models settings judge_plans plans judge_prompts conditions units judge_units showing handing
 grading deciding
-mathchild sieve places schema store damage reuse ledger engines probe experiments studies progress frontier loop
+mathchild sieve places schema store damage reuse bills ledger
+engines probe experiments studies progress frontier loop
 trials captions_judge captions sheets latex lines
 cells comparisons sweeps families exhibits costs effort exhibits_effort conduct estimates
 judged rulings flips controlled labelling strengths exhibits_judge judgements

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from misled.bills import paid, prices
 from misled.cli.output import standing
 from misled.errors import UserError
 from misled.plans import Plan, parse
@@ -139,3 +140,15 @@ def test_an_export_into_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> Non
     process.stdout.close()
     _, said = process.communicate()
     assert (process.returncode, said) == (1, b"")
+
+
+def test_money_is_counted_by_the_prices_of_the_models_that_have_any(tmp_path: Path) -> None:
+    batch = [
+        (Request("openai", "a", messages=(), sample=n), Response("4", usage=Usage(1_000_000, 0, 0)))
+        for n in range(2)
+    ]
+    batch.append((Request("openai", "b", messages=()), Response("4", usage=Usage(9, None, 9))))
+    with Store(tmp_path / "misled.db") as store:
+        store.commit(batch)
+        assert paid(store, prices(plan(models=PRICED).models)) == {"openai/a": 4.0}
+        assert paid(store, {}) == {}

@@ -17,6 +17,7 @@ import msgspec
 import polars as pl
 
 from misled import __version__, sheets
+from misled.bills import paid, prices
 from misled.judge_plans import JudgePlan
 from misled.pages import Listed
 from misled.plans import Plan
@@ -162,6 +163,8 @@ def _facts(session: Session, store: Store) -> dict[str, Any]:
         "Python": meta.get("python", platform.python_version()),
     }
     facts |= _cache(reuse(store))
+    spent = paid(store, prices(session.plan.models))
+    facts |= {f"cost, {model}": f"{money:,.2f}" for model, money in spent.items()}
     failed = sum(counts.failures.values())
     rejected = {"items left out of problem files": session.rejected} if session.rejected else {}
     return {
