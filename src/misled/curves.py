@@ -18,8 +18,7 @@ from matplotlib.patches import Rectangle
 
 from misled.prompts import METHODS
 from misled.records import Entry
-from misled.sheets import visible
-from misled.strokes import GREY, STRIP, extent, legend, place, strokes, wrapped
+from misled.strokes import GREY, STRIP, extent, legend, place, strokes, titled, wrapped
 
 __all__ = ["curves"]
 
@@ -58,8 +57,7 @@ def curves(title: str, entries: Sequence[Entry], label: str, references: Referen
         spare.set_axis_off()
     lent = any(target != source for target, source in panels)
     shared = [f"chains of {source}" for source in sources if lent and len(sources) == 1]
-    figure.suptitle(visible(", ".join([title, *shared])), x=0.012, ha="left",
-                    fontsize=9.5, parse_math=False)  # fmt: skip
+    titled(figure, title, *shared)
     handles = list(legend(entries, styles))
     wide = 3 if columns == 1 else 5
     figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=3,

@@ -18,8 +18,7 @@ from matplotlib.patches import Rectangle
 
 from misled.prompts import METHODS
 from misled.records import Entry
-from misled.sheets import visible
-from misled.strokes import GREY, STRIP, extent, legend, place, strokes, wrapped
+from misled.strokes import GREY, STRIP, extent, legend, place, strokes, titled, wrapped
 
 __all__ = ["dots"]
 
@@ -72,9 +71,7 @@ def dots(
         spare.set_axis_off()
     sources = dict.fromkeys(source for _, source in models)
     lent = any(target != source for target, source in models) and len(sources) == 1
-    words = [title, *(f"chains of {source}" for source in sources if lent)]
-    figure.suptitle(visible(", ".join(filter(None, words))), x=0.012, ha="left", fontsize=9.5,
-                    parse_math=False)  # fmt: skip
+    titled(figure, title, *(f"chains of {source}" for source in sources if lent))
     handles = list(legend(entries, looks, lines=False))
     across = 3 if columns == 1 else 5
     figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=1.4,

@@ -27,7 +27,6 @@ from misled.flips import FLIPS
 from misled.judged import PLACES
 from misled.records import Entry
 from misled.rulings import distinct
-from misled.sheets import visible
 from misled.strokes import (
     GREY,
     STRIP,
@@ -37,6 +36,7 @@ from misled.strokes import (
     place,
     rendered,
     strokes,
+    titled,
     wrapped,
 )
 
@@ -148,7 +148,7 @@ def _panels(drawing: Drawing, label: str, looks: Mapping[str, Stroke]) -> Figure
                       markersize=7, color=look["color"], mew=1.1, zorder=2)  # fmt: skip
     for spare in grid[len(sets) :]:
         spare.set_axis_off()
-    made.suptitle(visible(drawing.title), x=0.012, ha="left", fontsize=9.5, parse_math=False)
+    titled(made, drawing.title)
     return made
 
 
@@ -206,8 +206,7 @@ def _edited(drawing: Drawing) -> Figure:
             mine = [e for e in entries if (e.keys["judge"], e.metric) == (judge, metric)]
             _curves(axes, mine, places, looks)
     grid[-1, 1].set_xlabel("false statements of four; other edits")
-    made.suptitle(visible(f"{drawing.title}: share accepted"), x=0.012, ha="left", fontsize=9.5,
-                  parse_math=False)  # fmt: skip
+    titled(made, f"{drawing.title}: share accepted")
     plain = Line2D([], [], **_PLAIN, markersize=3.6, lw=0.8, label="plain chain")
     _legend(made, drawing, looks, (plain,), lines=True)
     return made

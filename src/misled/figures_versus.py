@@ -31,6 +31,7 @@ from misled.strokes import (
     legend,
     rendered,
     strokes,
+    titled,
     wrapped,
 )
 from misled.versus_judge import EFFECTS
@@ -157,8 +158,7 @@ def figure(chart: Chart) -> Figure:
             _dot(
                 axes, found[id(each)], place + step / (_STEP * len(looks) + _GAP), looks[each.score]
             )
-    title = wrapped([chart.title], 52 if len(panels) == 1 else 84)
-    made.suptitle(title, x=0.012, ha="left", fontsize=9.5, parse_math=False)
+    titled(made, chart.title)
     called = {label(name).replace("R_CPT", "$R_{CPT}$"): look for name, look in looks.items()}
     handles = list(legend(every, called, lines=False))
     across = 3 if len(panels) == 1 else 5

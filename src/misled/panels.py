@@ -25,8 +25,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from misled.effort import Strip
 from misled.prompts import METHODS
 from misled.records import Entry
-from misled.sheets import visible
-from misled.strokes import GREY, SIZES, Stroke, strokes, wrapped
+from misled.strokes import GREY, SIZES, Stroke, strokes, titled, wrapped
 
 __all__ = ["panels"]
 
@@ -104,9 +103,8 @@ def panels(
     for spare in grid[len(models) :]:
         spare.set_axis_off()
     counted = "token" in quantity and {e.keys.get("tokens") for e in entries} == {"counted"}
-    words = [title, f"chains of {lender}" if lender else "", _COUNTED if counted else ""]
-    figure.suptitle(visible(", ".join(filter(None, words))), x=0.012, ha="left", fontsize=9.5,
-                    parse_math=False)  # fmt: skip
+    chains = f"chains of {lender}" if lender else ""
+    titled(figure, title, chains, _COUNTED if counted else "")
     handles = [
         *_handles(entries, looks, net=net),
         *_nowhere(places, entries, models),

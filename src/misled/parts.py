@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from msgspec.structs import replace
 from rich.table import Table
 
 from misled import (
@@ -93,7 +94,9 @@ def _cpt_plates(
     ):
         words = captions.caption(each.table, "cpt")
         svg = images.get(each.name) or figures_effort.render(each, "svg")[0]
-        yield _plate(each, words, svg, ("target", "target"))
+        what = "seconds" if "seconds" in each.quantity else "tokens"
+        titled = replace(each, title=f"{each.title}, {what}" if each.title else what)
+        yield _plate(titled, words, svg, ("target", "target"))
 
 
 def _judge_plates(

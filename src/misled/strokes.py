@@ -39,6 +39,7 @@ __all__ = [
     "place",
     "rendered",
     "strokes",
+    "titled",
     "wrapped",
 ]
 
@@ -84,6 +85,7 @@ METADATA: dict[str, dict[str, None]] = {
     "pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")),
 }
 ALL_BUT = 0.9
+NARROW = 5  # inches
 STRIP = 0.11  # share of the axis beside the data that is kept for cells without a number
 
 
@@ -95,8 +97,19 @@ def strokes(names: Iterable[str], known: Sequence[str]) -> dict[str, Stroke]:
 
 
 def wrapped(names: Iterable[str], width: int) -> str:
-    """Each name on lines of its own, with what cannot be seen written out."""
-    return "\n".join(line for name in names for line in textwrap.wrap(visible(name), width))
+    """Each name on lines of its own, three at most, with what cannot be seen written out."""
+    lines: list[str] = []
+    for name in names:
+        head = visible(name[: 4 * width])
+        lines += textwrap.wrap(head, width, max_lines=3, placeholder=" ...")
+    return "\n".join(lines)
+
+
+def titled(figure: Figure, *words: str) -> None:
+    """What tells a figure from others of its kind, above it."""
+    width = 52 if figure.get_figwidth() < NARROW else 84
+    title = wrapped([", ".join(filter(None, words))], width)
+    figure.suptitle(title, x=0.012, ha="left", fontsize=9.5, parse_math=False)
 
 
 def extent(
