@@ -122,6 +122,22 @@ def test_a_text_matches_an_alias_or_is_provisionally_wrong(
     assert found.reason == (None if y else "provisional")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('The plural of "mouse" is "mice".', 'The plural of "mouse" is "mice"'),
+        ('"**Oslo**."', "Oslo"),
+        ("“Oslo”.", "Oslo"),
+        ('Answer: "Oslo"', "Oslo"),
+        ("'Oslo", "Oslo"),
+        ('"Emma" and "Persuasion"', '"Emma" and "Persuasion"'),
+        ('"."', None),
+    ],
+)
+def test_quotation_marks_go_that_stand_round_the_whole(text: str, expected: str | None) -> None:
+    assert value(text) == expected
+
+
 def test_of_megabytes_the_end_is_read() -> None:
     assert label("5 " * 2_000_000 + r"so \boxed{7}", ["7"]).y is True
     assert label("words " * 500_000 + "\n\nThe answer is Oslo.", ["Oslo"]).y is True

@@ -60,7 +60,9 @@ _END = re.compile(rf"{_ABBREVIATED}[.!?。](?=[\s\"'”’)*\]]*(?:\n|\Z)|\s+[A-
 _MATH = re.compile(
     r"\$\$([^$]{1,400})\$\$|\$([^$\n]{1,400})\$|\\\[(.{1,400}?)\\\]|\\\((.{1,400}?)\\\)", re.DOTALL
 )
-_WRAPPING = " \t\n*_`\"'“”‘’«»"
+_MARKUP = " \t\n*_`"
+_WRAPPING = f"{_MARKUP}\"'“”‘’«»"
+_QUOTE = re.compile('["“”«»]')
 _VERIFIED = re.compile(
     r"(?:(?:final )?(?:verdict|answer|label|judge?ment)\s*(?::|is)\s*)?(?P<no>in)?correct",
     re.IGNORECASE,
@@ -206,19 +208,24 @@ def _cued(text: str) -> str | None:
     if last is None:
         return None
     end = _END.search(text, last.end())
-    said = (
-        text[last.end() : end.start() if end else len(text)]
-        .strip(_WRAPPING)
-        .rstrip(".")
-        .strip(_WRAPPING)
-    )
+    said = _unwrapped(text[last.end() : end.start() if end else len(text)])
     return said if 0 < len(said) <= _LONGEST else None
 
 
 def _brief(text: str) -> str | None:
     """The whole text without markup, if it is one line of a few words."""
-    said = text.strip(_WRAPPING).removesuffix(".").strip(_WRAPPING)
+    said = _unwrapped(text)
     return said if said and "\n" not in said and len(said) <= _LONGEST else None
+
+
+def _unwrapped(text: str) -> str:
+    """The text without markup, stop and quotation marks round the whole of it."""
+    for _ in range(3):  # `"**Oslo**."`
+        said = text.strip(_MARKUP).rstrip(".").strip(_MARKUP)
+        text = said.strip(_WRAPPING)
+        if _QUOTE.search(text):  # they are of a part: `is "mice"`
+            return said
+    return text
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
