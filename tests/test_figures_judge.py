@@ -64,7 +64,7 @@ def test_a_set_is_a_panel_a_judge_a_row_and_a_flip_a_dot_with_its_floor() -> Non
 def test_without_a_floor_none_is_drawn_nor_named() -> None:
     (drawing,) = drawings(bench({(True, "aa"): 9, (False, "ra"): 9}, ALL[:2])).values()
     assert "|" not in marks(drawing)
-    title = figures_judge.figure(drawing).get_suptitle()
+    title = figures_judge.figure(drawing).get_suptitle().replace("\n", " ")
     assert title == "answers of acme/g (no floor: nothing was asked twice)"
     assert "floor: asked twice" not in words(drawing)
 
