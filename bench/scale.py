@@ -1,12 +1,13 @@
 """A run that grows: time and memory a trial, and how long it takes to go on.
 
-    python bench/scale.py [--trials 100000 300000] [--keep DIR]
+    python bench/scale.py [--trials 100000 300000]
 
 Trials of the toy kind (an answer at once, a row of the first study each, replies and
 prompts of 2 kB as a study has them) through walk, lanes, pool, store and ledger. For each
-size, in a process of its own: trials a second in the first and the last tenth, memory in
-the middle and at the end, seconds for the frame, and, of a store that lacks its last unit,
-seconds until a run that goes on asks for it.
+size, in a process of its own: trials a second, processor time a trial and bytes written for
+one, in the first and the last tenth; memory in the middle and at its highest; seconds for
+the frame and for the tables; and, of a store that lacks its last unit, seconds until a run
+that goes on asks for it.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ import argparse
 import asyncio
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import uvloop
 
+from misled import estimates
 from misled.engines import Feed
 from misled.engines.pool import pooled
 from misled.frontier import Frontier, Limits, Lookup
@@ -109,10 +112,42 @@ def memory() -> float:
     return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def go_on(path: Path, units: int) -> dict[str, Any]:
+def peak() -> float:
+    """Resident megabytes at their highest so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+class Mark(NamedTuple):
+    """How far time, processor and disk are."""
+
+    time: float
+    processor: float
+    written: float
+
+
+def mark() -> Mark:
+    """Now."""
+    lines = Path("/proc/self/io").read_text("ascii").splitlines()
+    counts = dict(line.split(": ") for line in lines)
+    return Mark(time.perf_counter(), time.process_time(), float(counts["wchar"]))
+
+
+def tenths(marks: list[Mark], trials: int) -> dict[str, float]:
+    """What the first and the last tenth of a run took."""
+    found: dict[str, float] = {}
+    for name, (one, two) in {"first": marks[:2], "last": marks[-2:]}.items():
+        spent = [(b - a) / (trials / 10) for a, b in zip(one, two, strict=True)]
+        found[f"{name} tenth: trials a second"] = 1 / spent[0]
+        found[f"{name} tenth: us of processor a trial"] = 1e6 * spent[1]
+        found[f"{name} tenth: bytes written a trial"] = spent[2]
+    return found
+
+
+def go_on(path: Path, units: int, *, tables: bool) -> dict[str, float]:
     """The run from wherever it stands; what it took."""
     began, toy, ledger = time.perf_counter(), Toy(), Ledger()
-    marks: list[tuple[float, float]] = []
+    marks: list[Mark] = []
+    middle = 0.0
     with Store(path) as store, store.reader() as reader:
         store.counts()
         done = store.finished()
@@ -122,40 +157,48 @@ def go_on(path: Path, units: int) -> dict[str, Any]:
         frontier.window = 256
 
         def beat() -> None:
-            if frontier.progress.units * 10 // units >= len(marks):
-                marks.append((time.perf_counter(), memory()))
+            nonlocal middle
+            while frontier.progress.units * 10 // units >= len(marks):
+                marks.append(mark())
+            if not middle and 2 * frontier.progress.units >= units:
+                middle = memory()
 
         uvloop.run(run(frontier, {"toy": toy}, store, beat))
         assert frontier.progress.units == units
     ended = time.perf_counter()
+    found = {
+        "seconds until the first request": (toy.first or ended) - began,
+        "seconds": ended - began,
+        **tenths(marks, units * EACH),
+        "MB in the middle": middle,
+        "MB at most": peak(),
+    }
     frame = ledger.frame()
     assert frame.height == units * EACH
-    tenth = units * EACH / 10
-    return {
-        "first request after": (toy.first or ended) - began,
-        "seconds": ended - began,
-        "a second, first tenth": tenth / (marks[1][0] - marks[0][0]) if len(marks) > 10 else None,
-        "a second, last tenth": tenth / (marks[-1][0] - marks[-2][0]) if len(marks) > 10 else None,
-        "MB in the middle": marks[len(marks) // 2][1],
-        "MB at the end": memory(),
-        "frame, seconds": time.perf_counter() - ended,
-        "frame, MB": frame.estimated_size("mb"),
-        "store, MB": sum(each.stat().st_size for each in path.parent.iterdir()) / 1e6,
-    }
+    found["frame: seconds"] = time.perf_counter() - ended
+    found["frame: MB of the process at most"] = peak()
+    if tables:
+        began = time.perf_counter()
+        assert estimates.entries(frame)
+        found["tables: seconds"] = time.perf_counter() - began
+        found["tables: MB of the process at most"] = peak()
+    found["MB on disk"] = sum(each.stat().st_size for each in path.parent.iterdir()) / 1e6
+    return found
 
 
-def measured(path: Path, units: int) -> None:
+def measured(path: Path, units: int, *more: str) -> None:
     """Print the numbers of `go_on` in a process of its own."""
-    command = [sys.executable, __file__, "--child", str(path), str(units)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    command = [sys.executable, __file__, "--child", str(path), str(units), *more]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     for name, value in json.loads(done.stdout).items():
-        print(f"    {name:<22} {'-' if value is None else f'{value:,.1f}'}")
+        print(f"    {name:<38} {value:12,.1f}", flush=True)
 
 
 def main() -> None:
     """Grow, cut, and go on."""
     if sys.argv[1:2] == ["--child"]:
-        print(json.dumps(go_on(Path(sys.argv[2]), int(sys.argv[3]))))
+        place, units, *more = sys.argv[2:]
+        print(json.dumps(go_on(Path(place), int(units), tables="tables" in more)))
         return
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("--trials", type=int, nargs="+", default=[100_000, 300_000])
@@ -165,7 +208,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "misled.db"
             print(f"{units * EACH:,} trials, from nothing:")
-            measured(path, units)
+            measured(path, units, "tables")
             with Store(path) as store:
                 store._db.execute("DELETE FROM finished WHERE unit = ?", (units - 1,))  # noqa: SLF001
                 store._db.execute(  # noqa: SLF001
