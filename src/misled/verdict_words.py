@@ -34,6 +34,8 @@ __all__ = [
     "FOLLOWS",
     "HEAD_OF_PHRASE",
     "HEDGES",
+    "INSTEAD",
+    "JSON",
     "LABEL_OF_PART",
     "LEAD",
     "NAMED",
@@ -180,8 +182,10 @@ REPORTS = re.compile(
     r"(?! (?:i|we)\b)"
 )
 ACCORDING = re.compile(r"\baccording to (?!my|our)")
-# `You're right` is said of whoever asks: it decides only where nothing is said of the answer.
+# `You're right` is said to whoever asks, and of nothing that was judged.
 ADDRESSED = re.compile(r"\byou(?:'re| are| were)\s+(?:\w+\s+){0,2}\Z")
+# What another answer would be decides only where nothing is said of this one.
+INSTEAD = re.compile(r"(?:\bthe (?:correct|right) answer (?:is|was|would be)\b:?|\bmust be)\s+\Z")
 OWN = re.compile(r"\b(?:i|i'd|i'll|i'm|we|my)\b(?! (?:was|am|were|have been) (?:asked|told))")
 ORDERS = re.compile(
     r"\b(?:should|must|asked to|told to) (?:answer|reply|say|respond)\b"
@@ -255,9 +259,9 @@ LEAD = re.compile(
     rf"|most)\s+|{ADVERBS})*\Z"
 )
 LABEL_OF_PART = re.compile(
-    rf"(?:\b(?:{_PARTS}|statement \w|claim \w|answer (?:[b-z]|\d+)\b|q|problem|\d+|hint|prompt"
-    rf"|instructions?"
-    r"|task|example)\b)[^:\n]{0,24}:\s*\Z"
+    rf"(?<!answer to this )(?<!answer to the )(?:\b(?:{_PARTS}|statement \w|claim \w"
+    r"|answer (?:[b-z]|\d+)\b|q|problem|\d+|hint|prompt"
+    r"|instructions?|task|example)\b)[^:\n]{0,24}:\s*\Z"
 )
 CONDITION = re.compile(r"\s+(?:if|unless|assuming|provided|only if|under the assumption)\b")
 CONDITION_BEFORE = re.compile(
@@ -271,6 +275,13 @@ HEAD_OF_PHRASE = re.compile(
     r"|response|value"
     r"|result|solution|student|model|one|statement|claim)|c'|das|dies|esta|esa))(?:\s+(?:does|did"
     r"|do))?\s*\Z"
+)
+_KEY = r"verdict|judge?ment|assessment|evaluation|decision|conclusion|rating|label|answer|result"
+JSON = re.compile(
+    rf"[\"'](?:final[_ ])?(?P<key>{_KEY}|(?:is[_ ]|answer[_ ]is[_ ])?(?:correct|right|true"
+    rf"|accurate|valid"
+    r"|certain)|(?:is[_ ])?(?:incorrect|wrong|false))[\"']\s*:\s*"
+    r"(?:\"(?P<text>[^\"\n]{0,120})\"|(?P<yes>true|1\b)|(?P<no>false|0\b)|(?P<null>null|none))"
 )
 # In simplified and in traditional characters.
 CHINESE = (

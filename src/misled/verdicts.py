@@ -42,16 +42,10 @@ class Verdict(Record, frozen=True):
 
 _CUT: dict[str, Reason] = {"length": "truncated", "content_filter": "refused"}
 _BACK, _AHEAD = 240, 80  # code points round a word in which its sentence is sought
+_FEW = 3  # spaces in a reply that is to the point
 _MANY = 400  # verdict words: of a text with more only the end is read
 _BOTH = "\ue000"  # stands for two verdicts that were offered as alternatives
 
-_KEY = r"verdict|judge?ment|assessment|evaluation|decision|conclusion|rating|label|answer|result"
-_JSON = re.compile(
-    rf"[\"'](?:final[_ ])?(?P<key>{_KEY}|(?:is[_ ]|answer[_ ]is[_ ])?(?:correct|right|true"
-    rf"|accurate|valid"
-    r"|certain)|(?:is[_ ])?(?:incorrect|wrong|false))[\"']\s*:\s*"
-    r"(?:\"(?P<text>[^\"\n]{0,120})\"|(?P<yes>true|1\b)|(?P<no>false|0\b)|(?P<null>null|none))"
-)
 _MARKUP = re.compile(
     r"\\(?:boxed|fbox|text\w{0,2}|math\w{2}|underline|mbox|boldsymbol)\s*(?=\{)"
     r"|[*`$\\{}#\[\]✅✓✔❌✗✘\ufe0f]|(?<![^\W_])_|_(?![^\W_])"
@@ -113,7 +107,7 @@ def read(text: str, *, finish: str = "stop", words: tuple[str, str] = CORRECT) -
         return Verdict(None, unread or ("error" if text.strip() else "none"))
     lower = _UNSEEN.sub("", lowered(text).replace("’", "'").replace("‘", "'"))
     known = lexicon(words)
-    keyed = _last_match(_JSON, lower)
+    keyed = _last_match(w.JSON, lower)
     found = _said(lower[max(lower.rfind("}"), keyed.end()) :] if keyed else lower, known)
     if keyed and found.verdict is None:
         return _of_key(keyed, known)
@@ -140,17 +134,17 @@ def _said(lower: str, known: Lexicon) -> Verdict:
     clean = _cleaned(lower, known)
     places = list(_words(known).finditer(clean))[-_MANY:]
     reasons: set[Reason | None] = {"both"} if _BOTH in clean else set()
-    addressed: Verdict | None = None
+    instead: Verdict | None = None
     for place in reversed(places):
         found = _judged(clean, place, known)
-        if found.verdict and not w.ADDRESSED.search(
-            clean, max(0, place.start() - _BACK), place.start()
-        ):
-            return found
-        addressed = addressed or (found if found.verdict else None)
+        at = max(0, place.start() - _BACK), place.start()
+        if found.verdict and not (w.ADDRESSED.search(clean, *at) and clean.count(" ") > _FEW):
+            if not w.INSTEAD.search(clean, *at):
+                return found
+            instead = instead or found
         reasons.add(found.reason)
-    if addressed:
-        return addressed
+    if instead:
+        return instead
     bare = _without_word(clean, known)
     if bare and "hedged" not in reasons:
         return bare
@@ -197,6 +191,8 @@ def _cleaned(lower: str, known: Lexicon) -> str:
     """The text without markup, echoes, quotations and alternatives."""
     text = _STRUCK.sub(" ", lower)
     whole = _TAG.sub("\n", text).strip()
+    if whole[:1] + whole[-1:] in {'""', "“”"} and not set(whole[1:-1]) & set('"“”'):
+        whole = whole[1:-1]
     echoless = _ECHO.sub(" ", whole)
     text = _MARKUP.sub("", echoless if echoless.strip() else whole)
     text = _pairs(known).sub(_BOTH, _twice(known).sub(r"\1", text))
