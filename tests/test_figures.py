@@ -186,3 +186,37 @@ def test_an_svg_holds_its_texts_as_they_are_and_says_which_fonts_may_stand_in() 
     assert "sans-serif" in text
     assert "<!" not in text
     assert len(text) < 30_000
+
+
+# Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
+BLIND = {
+    "protanopia": [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]],
+    "deuteranopia": [
+        [0.3673, 0.8606, -0.2280],
+        [0.2801, 0.6725, 0.0475],
+        [-0.0118, 0.0429, 0.9689],
+    ],
+    "grey": [[0.2126, 0.7152, 0.0722]] * 3,
+}
+TO_XYZ = [[0.4338, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8728]]  # of white
+
+
+def lightness_and_hue(linear: Any) -> Any:
+    """CIELAB of linear RGB; a distance of 2 is just seen, of 10 at a glance."""
+    root = np.cbrt(np.clip(linear, 0, 1) @ np.array(TO_XYZ).T)
+    x, y, z = np.moveaxis(root, -1, 0)
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], -1)
+
+
+@pytest.mark.parametrize(
+    ("sight", "least"), [("protanopia", 25), ("deuteranopia", 25), ("grey", 8)]
+)
+def test_the_first_four_series_differ_without_red_or_green_and_without_any_colour(
+    sight: str, least: float
+) -> None:
+    coded = np.array([mpl.colors.to_rgb(look["color"]) for look in strokes.LINES])
+    linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    assert max(linear @ np.array(BLIND["grey"][0])) < 0.3  # three to one against white
+    seen = lightness_and_hue(linear[:4] @ np.array(BLIND[sight]).T)
+    apart = np.linalg.norm(seen[:, None] - seen[None], axis=-1)[np.triu_indices(4, 1)]
+    assert min(apart) > (8 if sight == "grey" else 25)

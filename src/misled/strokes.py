@@ -1,6 +1,6 @@
 """What all figures share: how a series looks, how a missing cell is marked, and the legend.
 
-    strokes(["baseline", "prefix"], METHODS) -> {"baseline": {"color": "#0072B2", ...}, ...}
+    strokes(["baseline", "prefix"], METHODS) -> {"baseline": {"color": "#0B57B0", ...}, ...}
 
 Series are told apart by colour, marker and dash at once, and look the same in
 every figure; a cell without a number is marked in a strip beside the data,
@@ -45,15 +45,16 @@ __all__ = [
 
 Stroke: TypeAlias = dict[str, Any]
 
-# Colours that colour-blind readers tell apart; every line has its own marker and dash, too.
+# Colours that stand out on white and that readers without red or green receptors tell apart
+# (the first four by their lightness, too); every line has its own marker and dash besides.
 LINES: tuple[dict[str, Any], ...] = (
-    {"color": "#0072B2", "marker": "o", "linestyle": "-"},
-    {"color": "#D55E00", "marker": "s", "linestyle": (0, (5, 1.6))},
-    {"color": "#009E73", "marker": "^", "linestyle": (0, (6, 1.6, 1.2, 1.6))},
-    {"color": "#AA4499", "marker": "D", "linestyle": (0, (1.4, 1.4))},
-    {"color": "#222222", "marker": "v", "linestyle": (0, (8, 3))},
-    {"color": "#56B4E9", "marker": "P", "linestyle": (0, (3, 1, 1, 1, 1, 1))},
-    {"color": "#8A6D00", "marker": "X", "linestyle": (0, (2, 3))},
+    {"color": "#0B57B0", "marker": "o", "linestyle": "-"},
+    {"color": "#E66D0E", "marker": "s", "linestyle": (0, (5, 1.6))},
+    {"color": "#118A5C", "marker": "^", "linestyle": (0, (6, 1.6, 1.2, 1.6))},
+    {"color": "#6A0F57", "marker": "D", "linestyle": (0, (1.4, 1.4))},
+    {"color": "#0D0D0D", "marker": "v", "linestyle": (0, (8, 3))},
+    {"color": "#3E97D6", "marker": "P", "linestyle": (0, (3, 1, 1, 1, 1, 1))},
+    {"color": "#7B5B00", "marker": "X", "linestyle": (0, (2, 3))},
 )
 SIZES = {"o": 3.6, "s": 3.3, "^": 4.1, "D": 3.1, "v": 4.1, "P": 4.1, "X": 4.1}
 GREY = "#666666"
