@@ -208,11 +208,9 @@ def lightness_and_hue(linear: Any) -> Any:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], -1)
 
 
-@pytest.mark.parametrize(
-    ("sight", "least"), [("protanopia", 25), ("deuteranopia", 25), ("grey", 8)]
-)
+@pytest.mark.parametrize("sight", BLIND)
 def test_the_first_four_series_differ_without_red_or_green_and_without_any_colour(
-    sight: str, least: float
+    sight: str,
 ) -> None:
     coded = np.array([mpl.colors.to_rgb(look["color"]) for look in strokes.LINES])
     linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
