@@ -97,6 +97,23 @@ def test_every_request_is_sent_once_and_gets_its_own_answer() -> None:
     asyncio.run(run())
 
 
+def test_connections_are_used_again() -> None:
+    peers = set()
+
+    async def noted(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        peers.add(request.transport.get_extra_info("peername"))
+        return web.json_response(completion())
+
+    async def run() -> None:
+        async with serving(noted) as server:
+            engine = Http(lambda _: model(server.url), concurrency=3)
+            await ask_all(engine, [ask(f"{i}") for i in range(60)])
+
+    asyncio.run(run())
+    assert len(peers) == 3
+
+
 def test_a_request_goes_to_the_path_of_its_wire_with_the_key_as_bearer() -> None:
     async def run() -> None:
         async with serving(say()) as server:

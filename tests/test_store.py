@@ -239,7 +239,7 @@ def test_a_sieve_with_many_keys_denies_nearly_all_others() -> None:
     sieve = Sieve()
     sieve.update(blake2b(b"%d" % i, digest_size=16).digest() for i in range(100_000))
     others = (blake2b(b"-%d" % i, digest_size=16).digest() for i in range(100_000))
-    assert sum(key in sieve for key in others) < 5  # one in 6,000 after ten times as many
+    assert sum(key in sieve for key in others) < 20  # one in 300 after ten times as many
 
 
 def test_threads_that_write_take_turns(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
     sieve.update([digest])
     digest in sieve -> True;  other in sieve -> False, almost always
 
-A Bloom filter: it never denies what it has seen, and of a million keys it takes one new
-one in six thousand for an old one. Nearly every question of a run is new: with it, that
-costs no look into the file. Knows nothing about what a key stands for.
+A Bloom filter: it never denies what it has seen, and with a million keys in it, it takes
+one new one in three hundred for an old one. Nearly every question of a run is new: with it,
+that costs no look into the file. Knows nothing about what a key stands for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from struct import Struct
 
 __all__ = ["Sieve"]
 
-_WORDS = Struct("<4I")  # of a digest, each as good as random: the places of its four bits
+_WORDS = Struct("<2I")  # of a digest, each as good as random: the places of its two bits
 _SHIFT = 7  # leaves 25 bits of a word
 
 

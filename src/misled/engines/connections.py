@@ -1,4 +1,4 @@
-"""Posts over connections that are used again: aiohttp's pool and parser, and little else.
+"""Posts over connections that are used again: aiohttp's connector and parser, and little else.
 
     async with Connections(connect=20.0, read=1200.0, total=1800.0, largest=64 << 20) as lines:
         to = lines.address("http://127.0.0.1:8080/v1/chat/completions", {"Authorization": "..."})
@@ -6,9 +6,10 @@
 
 A session of aiohttp spends more on one request than all the rest of ours does, on what is
 not needed here: cookies, redirects, proxies, bodies of unknown length. So an address
-keeps its headers as they go over the wire. Nothing is read that nobody asked for: a
-server (or a proxy) that answers twice leaves its second answer on a connection that
-waits for its next request, which would take it for its own. Such a connection is closed.
+keeps its headers as they go over the wire, and its connections. Nothing is read that
+nobody asked for: a server (or a proxy) that answers twice leaves its second answer on a
+connection that waits for its next request, which would take it for its own. Such a
+connection is closed.
 
 Knows neither providers nor what may be asked again.
 """
@@ -16,7 +17,7 @@ Knows neither providers nor what may be asked again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import aiohttp
 from aiohttp.http import HttpProcessingError
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Address", "Connections", "Reply"]
 
+FREE = 15.0  # seconds in which a server is trusted to keep a connection
+
 
 class Address(NamedTuple):
-    """Where to post: what a connection is found by, and the head of every post."""
+    """Where to post: what a connection is made by, the head of every post, and what is free."""
 
     request: aiohttp.ClientRequest
     head: bytes
+    free: list[tuple[Connection, float]]  # since when
 
 
 class Reply(NamedTuple):
@@ -56,7 +60,7 @@ def _lines(headers: Mapping[str, str]) -> bytes:
 
 
 class Connections(aiohttp.TCPConnector):
-    """A pool without a limit, since what is in flight is bounded by who asks.
+    """As many as are asked for at once, since who asks bounds what is in flight.
 
     Args:
         connect: seconds for a connection.
@@ -78,31 +82,32 @@ class Connections(aiohttp.TCPConnector):
             request = aiohttp.ClientRequest("POST", URL(url), headers=headers, loop=self._loop)
             request.headers.popall("Content-Length", None)  # that of the body which it has not
             first = f"POST {request.url.raw_path_qs} HTTP/1.1\r\n".encode()
-            self._addresses[named] = Address(request, first + _lines(request.headers))
+            self._addresses[named] = Address(request, first + _lines(request.headers), [])
         return self._addresses[named]
 
-    async def connect(self, *args: Any, **options: Any) -> Connection:
-        """A connection, new or used before, on which nothing waits to be read."""
-        while True:
-            connection = await super().connect(*args, **options)
-            protocol = connection.protocol
-            if protocol is None or not protocol.should_close:
+    async def _connection(self, to: Address) -> Connection:
+        """One on which nothing waits to be read, used before or new."""
+        while to.free:
+            connection, since = to.free.pop()
+            protocol, late = connection.protocol, self._loop.time() - since > FREE
+            if not (connection.closed or late or protocol is None or protocol.should_close):
                 return connection
             connection.close()
+        try:
+            return await self.connect(to.request, [], self._wait)
+        except TimeoutError:
+            raise aiohttp.ConnectionTimeoutError(f"no connection to {to.request.url}") from None
 
     async def post(self, to: Address, headers: Mapping[str, str], body: bytes) -> Reply:
         """The whole answer; TimeoutError, or an error of aiohttp, where none comes."""
         head = b"%b%bContent-Length: %d\r\n\r\n" % (to.head, _lines(headers), len(body))
-        try:
-            connection = await self.connect(to.request, [], self._wait)
-        except TimeoutError:
-            raise aiohttp.ConnectionTimeoutError(f"no connection to {to.request.url}") from None
+        connection = await self._connection(to)
         try:
             reply = await self._exchanged(connection, head + body)
         except BaseException:
             connection.close()
             raise
-        connection.release()
+        to.free.append((connection, self._loop.time()))
         return reply
 
     async def _exchanged(self, connection: Connection, sent: bytes) -> Reply:
@@ -145,3 +150,10 @@ class Connections(aiohttp.TCPConnector):
                 raise ProviderError("garbage", f"the reply is larger than {limit} MiB")
             chunks.append(chunk)
         return b"".join(chunks)
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close them all."""
+        for address in self._addresses.values():
+            for connection, _ in address.free:
+                connection.close()
+        await self.close()
