@@ -46,7 +46,10 @@ _BY = {
     ("deterministic", True): "its value equals an accepted answer",
     ("deterministic", False): "its value equals no accepted answer",
     ("match", True): "it names an accepted answer",
-    ("match", False): "it names no accepted answer, and no verifier was asked: provisional",
+    ("match", False): (
+        "in at most ten words it names no accepted answer, and no verifier was asked: provisional, "
+        "since a longer answer may be right"
+    ),
     ("verifier", True): "the verifier says that it means an accepted answer",
     ("verifier", False): "the verifier says that it means no accepted answer",
     ("given", True): "the file says so",
