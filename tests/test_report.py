@@ -115,8 +115,8 @@ def test_the_finding_is_a_sentence_with_its_interval_and_what_was_left_out() -> 
     adopted = next(e for e in found if (e.table, e.metric) == ("outcomes", "adopted"))
     value, low, high = (100 * (x or 0) for x in (adopted.value, adopted.low, adopted.high))
     assert only.headline.startswith(
-        "Handed its own chain with one wrong digit, planted/credulous repeated the wrong result"
-        f" in {value:.0f}\u00a0% [{low:.0f}, {high:.0f}] of {adopted.n} trials and found the true"
+        "Handed its own chain with one wrong digit, the simulated planted/credulous repeated"
+        f" the wrong result in {value:.0f}\u00a0% [{low:.0f}, {high:.0f}] of {adopted.n} trials and"
     )
     details = " ".join(only.details)
     assert (
@@ -158,6 +158,21 @@ def test_findings_tell_what_was_tested_in_advance_from_what_explores(
     )
     assert f"{100 * (change.value or 0):+.0f} points [" in structure
     assert f"on {change.clusters} problems" in structure
+
+
+def test_simulated_models_are_called_so_in_title_lead_and_finding() -> None:
+    """And where only some of them are, the title does not say it of all."""
+    text = Page(report.html(report.ReportInput(entries=run(), plan_toml=""))).text
+    assert "How a tampered chain misleads (simulated models)" in text
+    assert "It is simulated, by a program whose behaviour was set in advance" in text
+    two = run(targets=("planted/mixed", "planted/credulous"))
+    seen = cpt(two)
+    assert seen is not None
+    assert "2 simulated models repeated" in seen.said[0]
+    text = Page(report.html(report.ReportInput(entries=run(targets=("acme/a", "planted/mixed")),
+                                               plan_toml=""))).text  # fmt: skip
+    assert "(simulated models)" not in text
+    assert " planted/mixed is simulated, by a program" in text
 
 
 def test_several_models_are_told_at_a_glance() -> None:

@@ -128,6 +128,21 @@ def test_the_finding_is_a_sentence_with_both_shares_the_change_and_its_test(
                              "no difference shown).")  # fmt: skip
 
 
+def test_where_the_answer_repeats_its_chain_the_headline_says_that_nothing_was_shown() -> None:
+    """Of one judge and of several; a chain of its own, or the value alone, gets no such words."""
+    words = "No reasoning was there to show"
+    rows = [*bench(MOVED, ALL), *items(repeated=1.0)]
+    headline, _ = said(table(rows))
+    assert headline.startswith(f"{words}: the answer repeats 100 % of its chain (median), and")
+    assert "Shown the same text again as its reasoning, acme/j accepted wrong answers" in headline
+    several = judge(table([*rows, *bench(MOVED, ALL, judge="acme/k")]))
+    assert several is not None
+    assert several.said[0].startswith(f"{words}: the answers of acme/g repeat their chains")
+    assert words not in said(table([*bench(MOVED, ALL), *items(repeated=0.5)]))[0]
+    shown = [*bench(MOVED, ALL, shown="value"), *items(repeated=1.0)]
+    assert words not in said(table(shown))[0]
+
+
 def test_what_chance_alone_changes_is_set_beside_what_the_chain_does(
     found: tuple[Entry, ...],
 ) -> None:

@@ -174,7 +174,8 @@ def _repeated(labels: Cells) -> Said:
     for e in labels.all("labels", "repeated"):
         if e.value is not None and e.value >= REPEATED:
             text = "The answer repeats much of the chain, so that a judge without it sees it, too"
-            yield f"{text}; ask with shown = value", f"{_answers(e.keys)} ({percent(e)}, median)"
+            share = f"{100 * e.value:.0f}\u00a0% of it in the median"
+            yield f"{text}; ask with shown = value", f"{_answers(e.keys)} ({share})"
 
 
 def _disagreeing(labels: Cells) -> Said:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from misled.phrases import Cells, chance, counts, percent, points, why
+from misled.phrases import Cells, called, chance, counts, percent, points, why
 from misled.records import Entry, Record
 from misled.sheets import interval, number
 
@@ -130,7 +130,7 @@ def _headline(cells: Cells, setting: Setting) -> str:
     base, told = setting.base, setting.told
     target, source = base.keys["target"], base.keys["source"]
     whose = "its own chain" if target == source else f"a chain of {source}"
-    handed = f"Handed {whose} {changed(base.keys)}, {target}"
+    handed = f"Handed {whose} {changed(base.keys)}, {called(target)}"
     method = base.keys.get("method", "")
     if method != "baseline":
         handed = f"{handed}, {_TOLD.get(method, f'under {method}')},"

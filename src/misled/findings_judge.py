@@ -17,15 +17,15 @@ from misled.findings import Finding
 from misled.findings_beside import changed, kinds, mixed, probed, tested
 from misled.flips import FLIPS
 from misled.judged import PAIR, SELF
-from misled.overview_judge import Bench, benches
-from misled.phrases import Cells, counts, percent, points, why
+from misled.overview_judge import Bench, benches, restated
+from misled.phrases import Cells, called, counts, percent, points, why
 from misled.records import Entry
 
 __all__ = ["findings"]
 
 _STRATA = {"fpr": "wrong", "tpr": "right"}
 _ENDS = ("lower", "upper")
-_BESIDE = {"preference", "closed_book", "reliance", "null_probes"}
+_BESIDE = {"preference", "closed_book", "reliance", "null_probes", "labels"}
 _SHOWN = {"answer": "Without the reasoning", "reasoning": "Shown the reasoning"}
 _CHATTED = "Of its own answers, judged in the conversation"
 _OWN = {
@@ -69,7 +69,8 @@ def findings(entries: Iterable[Entry]) -> list[Finding]:
             details += _once(beside, {"judge": judge, "set": bench.keys["set"]})
         told.add((judge, bench.keys["set"]))
         left_out = tuple(_left_out(bench))
-        found.append(Finding(judge, ", ".join(setting), _headline(bench), tuple(details), left_out))
+        headline = _headline(bench, restated(beside, bench.keys))
+        found.append(Finding(judge, ", ".join(setting), headline, tuple(details), left_out))
     return [*found, *_apart(beside, told)]
 
 
@@ -87,12 +88,16 @@ def _apart(beside: Cells, told: set[tuple[str, str]]) -> Iterator[Finding]:
             yield Finding(judge, problems, said[0], tuple(said[1:]))
 
 
-def _headline(bench: Bench) -> str:
-    """What was accepted with the chain and without, or in whatever else was asked."""
-    judge = bench.keys["judge"]
+def _headline(bench: Bench, repeated: Entry | None) -> str:
+    """What was accepted with the chain and without, or in whatever else was asked.
+
+    Where the answer repeats the chain, that comes first: nothing was shown but the answer.
+    """
+    judge = called(bench.keys["judge"])
     if all(bench.rate("pass", condition) for condition in PAIR):
         said = [_moved(bench, name) for name in _STRATA]
-        return f"Shown the reasoning, {judge} accepted {' and '.join(said)}."
+        shown = "Shown the reasoning" if repeated is None else _restated(repeated)
+        return f"{shown}, {judge} accepted {' and '.join(said)}."
     for condition, words in _SHOWN.items():
         if bench.rate("pass", condition):
             rates = {name: bench.rate(name, condition) for name in _STRATA}
@@ -106,6 +111,14 @@ def _headline(bench: Bench) -> str:
                 f"{_rates(rates)}."
             )
     return f"{judge} was asked about edited chains alone."
+
+
+def _restated(repeated: Entry) -> str:
+    return (
+        f"No reasoning was there to show: the answer repeats {100 * (repeated.value or 0):.0f}"
+        "\u00a0% of its chain (median), and this run cannot tell what reasoning does. Shown the "
+        "same text again as its reasoning"
+    )
 
 
 def _moved(bench: Bench, name: str) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from misled.findings import Setting, changed, settings
 from misled.judged import PAIR
-from misled.overview_judge import Bench, benches
-from misled.phrases import Cells, brief, counts, percent, points
+from misled.overview_judge import Bench, benches, restated
+from misled.phrases import Cells, brief, called, counts, percent, points, simulated
 from misled.records import Entry, Record
 
 __all__ = ["Glance", "Line", "Mark", "cpt", "judge"]
@@ -76,7 +76,8 @@ def cpt(entries: Iterable[Entry]) -> Glance | None:
 
 def _of_models(cells: Cells, found: Sequence[Setting], how: str) -> Iterator[str]:
     models = dict.fromkeys(setting.base.keys["target"] for setting in found)
-    who = f"{len(models)} models" if len(models) > 1 else next(iter(models))
+    kind = "simulated models" if all(map(simulated, models)) else "models"
+    who = f"{len(models)} {kind}" if len(models) > 1 else called(next(iter(models)))
     named = {f"{s.base.keys['target']} on {s.words}": s for s in found}
     if spread := _spread({name: s.base for name, s in named.items()}, percent):
         yield f"Handed {how}, {who} repeated the wrong result in {spread} of the trials."
@@ -162,12 +163,14 @@ def _marks(found: Iterable[tuple[Entry | None, int, bool]]) -> tuple[Mark, ...]:
 
 def judge(entries: Iterable[Entry]) -> Glance | None:
     """Study B: what each judge accepts without and with the chain; None where one finding does."""
-    found = [bench for bench in benches(entries) if any(bench.rate("pass", c) for c in PAIR)]
+    lines = list(entries)
+    found = [bench for bench in benches(lines) if any(bench.rate("pass", c) for c in PAIR)]
     if not found[1:]:
         return None
+    labels = Cells(e for e in lines if e.table == "labels")
     shown = len({bench.keys.get("shown") for bench in found}) > 1
     return Glance(
-        said=tuple(_of_judges(found, shown=shown)),
+        said=(*_restated(labels, found), *_of_judges(found, shown=shown)),
         caption="What each judge accepts without the chain (hollow) and with it (filled)",
         drawn=("wrong answers accepted", "right answers accepted"),
         head="judge",
@@ -180,6 +183,18 @@ def _rates(bench: Bench, name: str) -> list[Entry]:
     """The rate without the chain and with it, as far as they are known."""
     found = (bench.rate(name, condition) for condition in PAIR)
     return [e for e in found if e is not None and e.value is not None]
+
+
+def _restated(labels: Cells, found: Sequence[Bench]) -> Iterator[str]:
+    """That of some or all no reasoning was there to show, which no number of theirs says."""
+    mine = [bench for bench in found if restated(labels, bench.keys)]
+    if mine:
+        of = "" if len(mine) == len(found) else f" of {len(mine)} of {len(found)} lines below"
+        generators = ", ".join(dict.fromkeys(bench.keys["generator"] for bench in mine))
+        yield (
+            f"No reasoning was there to show{of}: the answers of {generators} repeat their chains, "
+            "and what reasoning does cannot be told from them."
+        )
 
 
 def _of_judges(found: Sequence[Bench], *, shown: bool) -> Iterator[str]:

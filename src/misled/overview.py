@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misled import sheets
-from misled.phrases import brief, listed
+from misled.phrases import brief, listed, simulations
 from misled.records import Entry
 
 __all__ = ["lead", "main", "terminal"]
@@ -32,6 +32,7 @@ def lead(entries: Sequence[Entry]) -> str:
         "Models that can solve a problem are handed a finished chain of reasoning whose stated "
         "result was tampered with. Do they find the true result, or repeat the wrong one? "
         f"Here: {listed(targets, 'models')} on {listed(sets, 'problem sets')}."
+        f"{simulations(targets)}"
     )
 
 

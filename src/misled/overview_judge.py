@@ -19,11 +19,13 @@ from rich.text import Text
 
 from misled.captions import KEYS, note
 from misled.judged import BENCH, PAIR
-from misled.phrases import Cells, brief, listed, percent
+from misled.phrases import Cells, brief, listed, percent, simulations
 from misled.records import Entry
 from misled.sheets import Line, Sheet, number, show, visible
 
-__all__ = ["Bench", "benches", "lead", "main", "terminal"]
+__all__ = ["Bench", "benches", "lead", "main", "restated", "terminal"]
+
+RESTATED = 0.9  # of a chain, in the answer that is judged: from here on it adds nothing
 
 _TABLES = ("judge", "changes", "transitions", "floor", "show", "self", "self_changes",
            "controlled", "controlled_changes", "bounds_of_changes")  # fmt: skip
@@ -70,6 +72,14 @@ def benches(entries: Iterable[Entry]) -> list[Bench]:
     ]
 
 
+def restated(labels: Cells, bench: dict[str, str]) -> Entry | None:
+    """How much of the chain the answer repeats, where it is all but the whole; else None."""
+    same = {name: bench[name] for name in ("set", "generator") if name in bench}
+    e = labels.one("labels", "repeated", same)
+    whole = bench.get("shown", "content") == "content"
+    return e if whole and e is not None and (e.value or 0) >= RESTATED else None
+
+
 def lead(entries: Sequence[Entry]) -> str:
     """What was asked of whom."""
     names = ("judge", "generator", "set")
@@ -81,6 +91,7 @@ def lead(entries: Sequence[Entry]) -> str:
         "Judges decide whether an answer is right: from the answer alone, and with the chain of "
         "reasoning that led to it. Does the chain help them, or talk them into wrong answers? "
         f"Here: {listed(judges, 'judges')}{of} to {listed(sets, 'problem sets')}."
+        f"{simulations((*judges, *generators))}"
     )
 
 

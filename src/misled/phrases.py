@@ -15,13 +15,16 @@ from misled.sheets import interval, number
 __all__ = [
     "Cells",
     "brief",
+    "called",
     "chance",
     "counts",
+    "listed",
     "mode",
     "percent",
     "point",
     "points",
-    "listed",
+    "simulated",
+    "simulations",
     "where",
     "why",
 ]
@@ -58,10 +61,35 @@ class Cells:
 
 def listed(names: Iterable[str], what: str) -> str:
     """`acme/a and acme/b`, or `5 models` where there are more than three."""
-    *rest, last = list(names) or [f"no {what}"]
+    *rest, last = found = list(names) or [f"no {what}"]
     if len(rest) >= FEW:
-        return f"{len(rest) + 1} {what}"
+        return f"{len(rest) + 1} {'simulated ' * all(map(simulated, found))}{what}"
     return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def simulated(name: str) -> bool:
+    """Whether it is no language model, but a program whose behaviour was set."""
+    return name.startswith("planted/")
+
+
+def called(name: str) -> str:
+    """`the simulated planted/mixed`, or a model's name as it is."""
+    return f"the simulated {name}" if simulated(name) else name
+
+
+def simulations(models: Iterable[str]) -> str:
+    """That some or all of them are no language models, as a sentence after another."""
+    names = list(dict.fromkeys(models))
+    planted = [name for name in names if simulated(name)]
+    if not planted:
+        return ""
+    who = "All of them are" if names[1:] else "It is"
+    if len(planted) < len(names):
+        who = f"{listed(planted, 'models')} {'are' if planted[1:] else 'is'}"
+    return (
+        f" {who} simulated, by a program whose behaviour was set in advance: the numbers say "
+        "nothing about any language model."
+    )
 
 
 def where(e: Entry) -> str:

@@ -23,6 +23,7 @@ from rich.console import Console
 from misled import captions, figures_effort, pages, sheets
 from misled.cautions import Caution
 from misled.parts import PARTS, Parts, Plate
+from misled.phrases import simulated
 from misled.records import Entry, Record, Usage
 
 __all__ = ["ReportInput", "html", "summary", "write"]
@@ -135,7 +136,7 @@ def html(run: ReportInput) -> str:
     return environment.get_template("report.html.jinja").render(
         run=run,
         reading=f"report.{study}.html.jinja",
-        title=run.title or parts.title,
+        title=run.title or _title(parts, run.entries),
         more=parts.more,
         lead=parts.lead(run.entries) if run.entries else "Nothing has been answered yet.",
         strip=list(_strip(run)),
@@ -169,6 +170,14 @@ def summary(entries: Sequence[Entry], width: int = 100) -> str:
 
 def _study(entries: Sequence[Entry]) -> str:
     return entries[0].study if entries else "cpt"
+
+
+def _title(parts: Parts, entries: Sequence[Entry]) -> str:
+    """The study's, and whether nobody but simulated models was asked."""
+    names = {e.keys[who] for e in entries for who in ("target", "judge") if e.keys.get(who)}
+    return (
+        f"{parts.title} (simulated models)" if names and all(map(simulated, names)) else parts.title
+    )
 
 
 def _own_cautions(run: ReportInput) -> Iterator[Caution]:
