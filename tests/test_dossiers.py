@@ -226,6 +226,64 @@ def test_a_chain_is_found_in_words_that_this_version_does_not_know(single: Run) 
     assert said(chain) in said(shown["Messages sent"].messages[0])
 
 
+def test_what_a_method_says_of_the_chain_stands_in_the_open(cpt: Opened) -> None:
+    words = cpt[0].session.inputs.prompts
+    seen = Counter[str]()
+    for row, dossier in zip(cpt[1], cpt[2], strict=True):
+        shown = texts(dossier)
+        around = shown.get("What was said of the chain")
+        given = shown.get("The beginning of the reply, as given")
+        if "Messages sent" not in shown or "The chain as sent" not in shown or row["mode"] == "x":
+            assert around is None
+            continue
+        if row["arm"].startswith("replay") or row["channel"] == "think":
+            assert around is None
+            continue
+        assert around is not None
+        assert not around.fold
+        assert said(around) in "".join(said(turn) for turn in shown["Messages sent"].messages)
+        warns = row["method"] in {"contradiction", "prefix", "prefix_as_text"}
+        assert ("It does contain errors" in said(around)) == warns
+        assert (given is not None) == (row["method"] == "prefix")
+        assert given is None or said(given) == words.prefix
+        seen[row["method"]] += 1
+    assert {"baseline", "prefix", "prefix_as_text"} <= {*seen}
+
+
+def test_a_title_names_who_was_asked_how_and_what_came_of_it(cpt: Opened, judge: Opened) -> None:
+    for row, dossier in zip(cpt[1], cpt[2], strict=True):
+        head = dossier.title.partition(" (")[0]
+        who, _, outcome = head.rpartition(": ")
+        assert outcome == reasons.called(row["arm"], row["outcome"], row["reason"])
+        assert outcome == dict(dossier.facts)["outcome"]
+        degree = f"D_T {row['d_t']}" if row["d_t"] is not None else None
+        assert who.split(", ") == [x for x in (row["target"], row["method"], degree) if x]
+        assert f"{row['set']} {row['problem']}, {row['arm']}" in dossier.title
+    for row, dossier in zip(judge[1], judge[2], strict=True):
+        asked = row["arm"] in {"judge", "closed_book"}
+        assert dossier.title.startswith(row["judge" if asked else "generator"])
+        assert row["verdict"] is None or f": {row['verdict']}" in dossier.title
+
+
+@pytest.mark.parametrize(
+    ("arm", "outcome", "reason", "name"),
+    [
+        ("tampered", "recovered", None, "recovered"),
+        ("bare", "adopted", None, "adopted"),
+        ("gate", "recovered", None, "right"),
+        ("clean", "adopted", None, "wrong, as if adopted"),
+        ("again", "partial", None, "wrong"),
+        ("source", "other", "own", "wrong"),
+        ("source", "other", "chain_result", "right, but not its chain"),
+        ("gate", "truncated", None, "truncated"),
+    ],
+)
+def test_where_nothing_tampered_was_shown_an_outcome_is_right_or_wrong(
+    arm: str, outcome: str, reason: str | None, name: str
+) -> None:
+    assert reasons.called(arm, outcome, reason) == name
+
+
 # --- study B -----------------------------------------------------------------------------------
 
 
@@ -235,7 +293,7 @@ def test_every_verdict_is_marked_where_it_was_read(judge: Opened) -> None:
         if row["verdict"] is None:
             continue
         pieces = [p for s in dossier.sections if s.title.startswith("Reply") for p in s.pieces]
-        (word,) = [piece[0] for piece in pieces if "value" in piece[1]]
+        (word,) = [piece[0] for piece in pieces if "verdict" in piece[1]]
         marked[f"{row['verdict']} {word.lower()}"] += 1
     assert {"accept correct", "reject incorrect"} <= {*marked}
 
@@ -250,7 +308,7 @@ def test_both_verdicts_stand_side_by_side_with_what_the_chain_did(judge: Opened)
         said_both = [by_id[side.id]["verdict"] for side in dossier.sides]
         for side, verdict in zip(dossier.sides, said_both, strict=True):
             assert dict(side.facts)["verdict"] == verdict or verdict is None
-            assert [p for p in side.sections[0].pieces if "value" in p[1]] or verdict is None
+            assert [p for p in side.sections[0].pieces if "verdict" in p[1]] or verdict is None
         found = dict(dossier.facts).get("transition")
         assert found == reasons_judge.transition(row["label"], *said_both)
         turned[str(found)] += 1
@@ -407,6 +465,14 @@ def test_what_the_chain_did_has_its_name(
 
 
 # --- texts of any kind -------------------------------------------------------------------------
+
+
+def test_what_was_read_of_an_undivided_reply_is_named_and_nothing_where_nothing_was() -> None:
+    notes = [replies.replied(Response("So 5."), (), read)[0].note for read in ("verdict", "")]
+    assert notes == [
+        "Nothing in it sets an answer apart; the verdict is read from all of it",
+        "Nothing in it sets an answer apart",
+    ]
 
 
 @pytest.mark.parametrize(

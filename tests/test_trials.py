@@ -20,8 +20,11 @@ from misled import embedding, judgements, pages, report, trial_index
 from misled.embedding import embedded, shared
 from misled.explorer import Trials
 from misled.flips import FLIPS
+from misled.trials import ANSWERED, VALUED
 from trial_runs import CPT, JUDGE, Run, carried
 
+# Columns that say a field of the rows in other words.
+CALLED = ("transition", "label", "flags", "outcome", "counted")
 HOSTILE = '</script><script>alert(1)</script><!-- \u2028\u2029 \u202e & "'
 
 
@@ -93,7 +96,7 @@ def test_the_columns_say_what_the_rows_say(run: Run) -> None:
     assert [ids[i : i + 8] for i in range(0, len(ids), 8)] == run.trials.ids
     names = [each["name"] for each in index["columns"]]
     for name in (*trial_index.FACETS[study], *trial_index.TEXTS[study]):
-        if name in {"transition", "label", "flags"}:
+        if name in {*CALLED, "question", "accepted"}:
             continue
         want = run.rows[name].to_list()
         assert (name in names) == any(value is not None for value in want)
@@ -102,6 +105,86 @@ def test_the_columns_say_what_the_rows_say(run: Run) -> None:
     for name in trial_index.NUMBERS[study]:
         if name in names:
             assert column(index, name) == run.rows[name].cast(pl.Float32).to_list()
+
+
+def test_the_page_opens_on_what_was_tampered_or_judged_with_the_chain(run: Run) -> None:
+    index = run.trials.index({})
+    (name, value), *rest = index["opened"].items()
+    assert not rest
+    found = next(each for each in index["columns"] if each["name"] == name)
+    assert (name, value) in {("arm", "tampered"), ("condition", "reasoning")}
+    assert found["values"][0] == value
+    named = [each["name"] for each in index["columns"]]
+    assert {*index["leading"]} <= {*named}
+    few = Trials(run.session, run.rows.filter(pl.col(name).ne_missing(value)))
+    assert few.index({})["opened"] == {}
+
+
+def test_words_of_a_facet_stand_by_use(run: Run) -> None:
+    for each in run.trials.index({})["columns"]:
+        if each["kind"] != "facet" or not isinstance(each["values"][-2:][0], str):
+            continue
+        told = [value for value in each["values"] if value is not None][1:]
+        found = column(run.trials.index({}), each["name"])
+        uses = [found.count(value) for value in told]
+        assert uses == sorted(uses, reverse=True), each["name"]
+
+
+def test_rows_that_share_a_request_share_its_number_and_0_is_none(run: Run) -> None:
+    numbers = unpacked(run.trials.index({})["requests"], "<u4")
+    keys = run.rows["request"].to_list()
+    assert [number == 0 for number in numbers] == [key is None for key in keys]
+    pairs = {*zip(keys, numbers, strict=True)}
+    assert len(pairs) == len({*keys}) == len({*numbers})
+    assert max(numbers) == len({*keys} - {None})
+
+
+def test_questions_and_golds_stand_beside_the_trials(run: Run) -> None:
+    index = run.trials.index({})
+    asked = {(u.problem.set, u.problem.id): u.problem for u in run.session.units()}
+    mine = [asked[key] for key in run.rows.select("set", "problem").iter_rows()]
+    assert column(index, "question") == [problem.question for problem in mine]
+    if run.session.plan.study == "judge":
+        assert column(index, "accepted") == [" | ".join(problem.gold) for problem in mine]
+
+
+def test_a_long_text_of_the_index_says_that_it_goes_on() -> None:
+    rows = pl.DataFrame({"question": ["a" * 500, "a" * 501], "value": [None, "b" * 121]})
+    cut = trial_index._coded(rows, "question", "text")["values"]
+    assert cut == ["a" * 500, "a" * 500 + " ..."]
+    assert trial_index._coded(rows, "value", "text")["values"] == ["b" * 120 + " ...", None]
+
+
+def test_a_trial_of_a_solver_is_counted_where_it_was_answered(cpt: Run) -> None:
+    told = column(cpt.trials.index({}), "counted")
+    outcomes = cpt.rows["outcome"].to_list()
+    for outcome, name in zip(outcomes, told, strict=True):
+        assert name.startswith("yes") == (outcome in ANSWERED)
+        assert (name == "yes") == (outcome in VALUED)
+        assert name.startswith("yes") or name == f"no: {outcome}"
+
+
+def test_the_verdicts_that_are_counted_are_those_of_the_table(judge: Run) -> None:
+    rows = judge.rows.with_row_index()
+    lost = rows.filter(condition="reasoning", outcome="read")["index"][:3]
+    gone = pl.col("index").is_in(lost.implode())
+    rows = rows.with_columns(
+        verdict=pl.when(~gone).then("verdict"),
+        outcome=pl.when(gone).then(pl.lit("unreadable")).otherwise("outcome"),
+    ).drop("index")
+    trials = Trials(judge.session, rows)
+    told = pl.Series(column(trials.index({}), "counted"))
+    names = ("set", "generator", "judge", "shown", "condition")
+    counted = rows.filter(told == "yes", arm="judge").group_by(names).len()
+    sizes = {key: n for *key_, n in counted.iter_rows() for key in [tuple(key_)]}
+    checked = 0
+    for entry in judgements.entries(rows, seed=judge.session.plan.seed):
+        if entry.table != "judge" or entry.metric != "accuracy":
+            continue
+        assert sizes[tuple(entry.keys[name] for name in names)] == entry.n
+        checked += 1
+    assert checked > 3
+    assert {"no: unreadable", "no: the other verdict was not read"} <= {*told}
 
 
 def test_flags_are_one_list_a_trial(cpt: Run) -> None:
@@ -131,7 +214,7 @@ def test_transitions_are_those_of_the_table(judge: Run) -> None:
         if entry.table != "transitions" or entry.metric not in FLIPS:
             continue
         bench = tuple(entry.keys[name] for name in ("set", "generator", "judge", "shown"))
-        mine = [name for at, condition, name in turned if (at, condition) == (bench, "reasoning")]
+        mine = [name for at, _, name in turned if at == bench]
         assert mine.count(entry.metric) == round((entry.value or 0) * entry.n)
         assert sum(name is not None for name in mine) == entry.n
         checked += mine.count(entry.metric)

@@ -30,9 +30,19 @@ _WHOLE = {
     "bare": "No chain, only the statement of the tampered result",
 }
 _FACTS = (
-    *("outcome", "reason", "value", "gold", "tampered", "d_t", "n_adopted", "n_wrong", "r_cpt"),
-    *("r_hamming", "target", "source", "set", "problem", "arm", "method", "structure", "channel"),
-    *("attribution", "perturbation", "scope", "place", "sample", "feed", "flags", "occurrences"),
+    *("outcome", "target", "method", "d_t", "value", "gold", "tampered", "r_cpt", "reason"),
+    *("n_adopted", "n_wrong", "r_hamming", "source", "set", "problem", "arm", "structure"),
+    *(
+        "channel",
+        "attribution",
+        "perturbation",
+        "scope",
+        "place",
+        "sample",
+        "feed",
+        "flags",
+        "occurrences",
+    ),
     *("unreached", "w_left", "deleted", "relative_error", "prompt_tokens", "cached_tokens"),
     *("completion_tokens", "reasoning_tokens", "answer_tokens", "counted", "seconds", "attempts"),
 )
@@ -63,11 +73,11 @@ def dossier(case: Case) -> Dossier:
     row, question = case.row, case.unit.problem.question
     sent = _sent(case)
     marks, said = _read(row, case.reply)
-    sections = [dossiers.text("Question", question), *_chain(case, sent)]
+    sections = [dossiers.text("Question", question), *_around(case, sent), *_chain(case, sent)]
     if case.request is not None:
         chain, done = (sent.text, sent.marks) if sent else (None, ())
         sections.append(dossiers.messages(case.request, chain, done))
-    sections += replies.replied(case.reply, marks)
+    sections += replies.replied(case.reply, marks, "value" if row.value is not None else "")
     sections += said
     reply = case.reply if isinstance(case.reply, Response) else None
     return Dossier(
@@ -81,12 +91,13 @@ def dossier(case: Case) -> Dossier:
 
 
 def title(row: Row) -> str:
-    """`addition:15+13 0007, tampered: baseline, intact, D_T 2`."""
+    """`acme/m, baseline, D_T 2: adopted (addition:15+13 7, tampered, intact, user, digits)`."""
     degree = None if row.d_t is None else f"D_T {row.d_t}"
     sample = f"sample {row.sample}" if row.sample else None
-    how = (row.method, row.structure, row.channel, row.perturbation, degree, sample)
-    named = ", ".join(part for part in how if part)
-    return f"{row.set} {row.problem}, {row.arm}{f': {named}' if named else ''}"
+    who = ", ".join(filter(None, (row.target, row.method, degree)))
+    how = (f"{row.set} {row.problem}", row.arm, row.structure, row.channel, row.perturbation)
+    named = ", ".join(filter(None, (*how, sample)))
+    return f"{who}: {reasons.called(row.arm, row.outcome, row.reason)} ({named})"
 
 
 def _facts(row: Row) -> Iterable[tuple[str, str]]:
@@ -94,7 +105,9 @@ def _facts(row: Row) -> Iterable[tuple[str, str]]:
         value = getattr(row, name)
         if value is None or value == ():
             continue
-        if isinstance(value, float):
+        if name == "outcome":
+            said = reasons.called(row.arm, row.outcome, row.reason)
+        elif isinstance(value, float):
             said = f"{value:.4g}"
         else:
             said = ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -118,6 +131,20 @@ def _read(row: Row, reply: Answer | None) -> tuple[list[Mark], list[Section]]:
 
 
 # --- the chain -------------------------------------------------------------------------------
+
+
+def _around(case: Case, sent: _Sent | None) -> list[Section]:
+    """What was said besides question and chain, and the beginning that the reply was given."""
+    request = case.request
+    if request is None or sent is None or case.row.arm in REPLAYS:
+        return []
+    turns = [message.content for message in request.messages if message.role == "user"]
+    before, _, after = "\n".join(turns).rpartition(sent.text)
+    said = f"{before}{after}".replace(case.unit.problem.question, "", 1).strip()
+    found = [dossiers.text("What was said of the chain", said)] if said else []
+    if request.prefill is not None and request.prefill.field == "content":
+        found.append(dossiers.text("The beginning of the reply, as given", request.prefill.text))
+    return found
 
 
 def _chain(case: Case, sent: _Sent | None) -> list[Section]:
@@ -147,7 +174,7 @@ def _sent(case: Case) -> _Sent | None:
         return _Sent(text, note=_WHOLE[row.arm])
     if made is None or made.text != text:
         return _Sent(text, note=dossiers.OTHER)
-    return _Sent(text, tuple(edited(made.edits)), _done(made))
+    return _Sent(text, tuple(edited(made.edits)), _done(made, row))
 
 
 def _handed(case: Case) -> str | None:
@@ -199,14 +226,16 @@ def _key(row: Row) -> tuple[str, ...]:
     return tuple(str(getattr(row, name)) for name in (*names, "place", "d_t"))
 
 
-def _done(made: handing.Handed) -> str:
+def _done(made: handing.Handed, row: Row) -> str:
     """What was done to the chain, in words."""
     changed = sum(bool(edit.before and edit.after) for edit in made.edits)
     gone = [edit.before for edit in made.edits if not edit.after]
     put = [edit.after for edit in made.edits if not edit.before]
     said = []
     if changed:
-        said.append(f"{changed} {'place' if changed == 1 else 'places'} changed")
+        each = f", {row.d_t} of its digits in each" if row.d_t else ""
+        stands = "place that states the result" if changed == 1 else "places that state the result"
+        said.append(f"{changed} {stands} changed{each}")
     if gone:
         size = sum(map(len, gone))
         said.append(

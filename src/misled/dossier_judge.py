@@ -9,6 +9,7 @@ about stores.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from misled import dossiers, judge_prompts, labels, reasons_judge, replies, showing
 from misled.dossiers import Beside, Dossier, Section, Side
@@ -26,7 +27,7 @@ __all__ = ["Case", "dossier", "ruling", "title"]
 BRIEF = 2000  # code points of another reply that stand beside this one
 
 _FACTS = (
-    *("outcome", "verdict", "label", "labelled_by", "reason", "value", "judge", "generator", "set"),
+    *("outcome", "verdict", "label", "value", "judge", "generator", "labelled_by", "reason", "set"),
     *("problem", "arm", "condition", "shown", "variant", "k", "place", "sample", "mode", "matched"),
     *("verified", "flags", "length", "inserted", "removed", "repeated", "prompt_tokens"),
     *("cached_tokens", "completion_tokens", "reasoning_tokens", "answer_tokens", "counted"),
@@ -68,14 +69,15 @@ def dossier(case: Case) -> Dossier:
     if case.request is not None:
         chain, done = (seen.chain, seen.marks) if seen and seen.shown else (None, ())
         sections.append(dossiers.messages(case.request, chain, done))
-    sections += replies.replied(case.reply, _read(case))
+    found = {"judge": row.verdict}.get(row.arm, row.value)
+    what = "verdict" if row.arm == "judge" else "value"
+    sections += replies.replied(case.reply, _read(case), what if found is not None else "")
     reply = case.reply if isinstance(case.reply, Response) else None
     return Dossier(
         id=case.id,
-        title=title(row),
+        title=title(row, case.turned),
         facts=[
-            *_facts(row, case.turned),
-            ("accepted answers", " | ".join(case.unit.problem.gold)),
+            *_facts(row, case),
             *dossiers.facts(case.request, reply),
         ],
         why=reasons_judge.why(row, case.reply, case.turned),
@@ -95,34 +97,41 @@ def ruling(reply: Answer | None, row: Judged, words: tuple[str, str]) -> list[Se
     return [dossiers.text("Reply", said[:BRIEF], marks, note=more)]
 
 
-def title(row: Judged) -> str:
-    """`facts 017 by acme/g, judged by acme/j: reasoning, content`."""
-    if row.arm == "closed_book":
-        return f"{row.set} {row.problem}, answered by {row.judge} itself"
-    of = f"{row.set} {row.problem} by {row.generator}"
+def title(row: Judged, turned: str | None = None) -> str:
+    """`acme/j, reasoning: accept, of a wrong answer, misled (facts 017 by acme/g, content)`."""
+    label = None if row.label is None else reasons_judge.SIDES[row.label]
     if row.arm != "judge":
-        return of
+        who = row.judge if row.arm == "closed_book" else row.generator
+        return f"{who}: {label or row.outcome} ({row.set} {row.problem}, {row.arm})"
     count = None if row.k is None else f"{row.k} of 4"
-    how = ", ".join(filter(None, (row.condition, row.shown, row.variant, row.place, count)))
-    return f"{of}, judged by {row.judge}: {how}"
+    of = label and f"of a {label} answer"
+    said = ", ".join(filter(None, (row.verdict or row.outcome, of, turned)))
+    by = f"{row.set} {row.problem} by {row.generator}"
+    how = ", ".join(filter(None, (by, row.shown, row.variant, row.place, count)))
+    return f"{row.judge}, {row.condition}: {said} ({how})"
 
 
-def _facts(row: Judged, turned: str | None) -> Iterable[tuple[str, str]]:
+def _facts(row: Judged, case: Case) -> Iterable[tuple[str, str]]:
     for name in _FACTS:
+        if name == "value":
+            yield "accepted answers", " | ".join(case.unit.problem.gold)
         value = getattr(row, name)
         if value is None or value == ():
             continue
-        if name == "label":
-            yield "label", reasons_judge.SIDES[value]
-        elif isinstance(value, bool):
-            yield dossiers.LABELS.get(name, name.replace("_", " ")), "yes" if value else "no"
-        elif isinstance(value, float):
-            yield dossiers.LABELS.get(name, name.replace("_", " ")), f"{value:.4g}"
-        else:
-            said = ", ".join(value) if isinstance(value, tuple) else str(value)
-            yield dossiers.LABELS.get(name, name.replace("_", " ")), said
-        if name == "verdict" and turned is not None:
-            yield "transition", turned
+        yield dossiers.LABELS.get(name, name.replace("_", " ")), _spelled(name, value)
+        if name == "verdict" and case.turned is not None:
+            yield "transition", case.turned
+
+
+def _spelled(name: str, value: Any) -> str:
+    """A value of a row as a reader sees it."""
+    if name == "label":
+        return reasons_judge.SIDES[value]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _read(case: Case) -> Sequence[Mark]:

@@ -44,7 +44,7 @@ LABELS = {
     "n_wrong": "wrong digits",
     "r_cpt": "r_CPT",
     "r_hamming": "r by wrong digits",
-    "occurrences": "places changed",
+    "occurrences": "places of the result changed",
     "unreached": "places that could not be changed",
     "w_left": "places that still state the true result",
     "deleted": "changed places that were taken out",

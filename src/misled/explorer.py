@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from misled import dossier_cpt, dossier_judge, trial_index
+from misled import dossier_cpt, dossier_judge, reasons, trial_index
 from misled.dossiers import Beside, Dossier, Side
 from misled.judged import AGAIN, PAIR, SELF
 from misled.plans import CONTRASTS
@@ -72,7 +72,12 @@ class Trials:
 
     def index(self, texts: dict[str, Any]) -> dict[str, Any]:
         """All trials as columns; `texts` says where their dossiers stand."""
-        return trial_index.packed(self.rows, self.study, self.ids, texts)
+        of = ("set", "problem")
+        asked = {(name, each): unit.problem for (name, each, _), unit in self._units.items()}
+        known = [(*key, each.question, " | ".join(each.gold)) for key, each in asked.items()]
+        said = pl.DataFrame(known, (*of, "question", "accepted"), orient="row")
+        frame = self.rows.join(said, on=of, how="left", maintain_order="left")
+        return trial_index.packed(frame, self.study, self.ids, texts)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -174,7 +179,11 @@ class Trials:
                 reply=reply,
                 source=source if isinstance(source, Response) else None,
                 beside=tuple(
-                    Beside(_TITLES.get(other.arm, other.arm), self._id(at), other.outcome)
+                    Beside(
+                        _TITLES.get(other.arm, other.arm),
+                        self._id(at),
+                        reasons.called(other.arm, other.outcome, other.reason),
+                    )
                     for at, other in others
                 ),
             )

@@ -12,12 +12,14 @@ from collections.abc import Callable
 
 from misled import metrics
 from misled.answers import canonical
-from misled.records import Answer, Failure, Response
+from misled.records import OUTCOMES, Answer, Failure, Response
 from misled.row import Row
 
-__all__ = ["degree", "failed", "short", "why"]
+__all__ = ["called", "degree", "failed", "short", "why"]
 
 CONTROLS = ("clean", "again", "foreign")  # which show nothing of the tampered result
+SHOWING = ("tampered", "no_answer_line", "bare", "other_number", "prefix_as_text")  # which do
+VALUED = OUTCOMES[OUTCOMES.index("recovered") :]
 _LONGEST = 60  # characters of a value in a sentence
 
 _FAILURES = {
@@ -47,6 +49,15 @@ _SOURCE = {
     "chain_without_result": "The answer states {v}, the true result, but the chain states no "
     "result of its own: such a chain is not handed over.",
 }
+
+
+def called(arm: str, outcome: str, reason: str | None) -> str:
+    """The outcome as a reader is told it: right or wrong where nothing tampered was shown."""
+    if arm in SHOWING or outcome not in VALUED:
+        return outcome
+    if reason in _SOURCE:
+        return "right, but not its chain"
+    return {"recovered": "right", "adopted": "wrong, as if adopted"}.get(outcome, "wrong")
 
 
 def why(row: Row, reply: Answer | None) -> str:

@@ -42,8 +42,11 @@ def answer_of(reply: Response) -> str:
     return chain.answer if chain.delimited else reply.content
 
 
-def replied(reply: Answer | None, marks: Sequence[Mark] = ()) -> list[Section]:
-    """What came back; `marks` are those of `answer_of`, and the reasoning has its steps' roles."""
+def replied(reply: Answer | None, marks: Sequence[Mark] = (), read: str = "") -> list[Section]:
+    """What came back; `marks` are those of `answer_of`, and the reasoning has its steps' roles.
+
+    `read` is what was read from it: value, verdict, or "" for nothing.
+    """
     if reply is None:
         return []
     if isinstance(reply, Failure):
@@ -56,7 +59,8 @@ def replied(reply: Answer | None, marks: Sequence[Mark] = ()) -> list[Section]:
     if reply.reasoning is not None:
         found.append(dossiers.text("Reply: reasoning", reply.reasoning, roles=True))
     if not chain.delimited:
-        note = "nothing in it sets an answer apart: all of it is read"
+        note = "Nothing in it sets an answer apart"
+        note += f"; the {read} is read from all of it" if read else ""
         return [*found, dossiers.text("Reply", content, marks, roles=True, note=note)]
     at = chain.answer_span[0] if chain.answer_span else content.rfind(chain.answer)
     at = at if chain.answer else len(content)
@@ -116,7 +120,7 @@ def ruled(said: str, verdict: str, words: tuple[str, str]) -> tuple[Mark, ...]:
         other = _TURNED.get(place[0]) or words[place[0] in known.accept]
         turned = said[: place.start()] + other + said[place.end() :]
         if verdicts.read(turned, words=words).verdict not in {verdict, None}:
-            return (Mark(place.start(), place.end(), "value"),)
+            return (Mark(place.start(), place.end(), "verdict"),)
     return ()
 
 

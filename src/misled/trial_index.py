@@ -20,9 +20,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from misled import reasons
 from misled.dossiers import LABELS
 from misled.flips import FLIPS, KEPT
-from misled.judged import BENCH, PAIR
+from misled.judged import AGAIN, BENCH, PAIR
+from misled.trials import UNANSWERED, VALUED
 
 __all__ = ["IDENTITY", "identities", "packed", "squeezed", "turns"]
 
@@ -39,12 +41,14 @@ IDENTITY: dict[str, tuple[str, ...]] = {
 }
 FACETS: dict[str, tuple[str, ...]] = {
     "cpt": (
-        *("target", "method", "d_t", "outcome", "set", "structure", "arm", "reason", "flags"),
-        *("channel", "perturbation", "place", "scope", "attribution", "source", "feed", "sample"),
+        *("arm", "target", "method", "d_t", "outcome", "counted", "set", "structure", "reason"),
+        *("flags", "channel", "perturbation", "place", "scope", "attribution", "source", "feed"),
+        "sample",
     ),
     "judge": (
-        *("judge", "generator", "condition", "label", "verdict", "transition", "outcome", "set"),
-        *("arm", "shown", "variant", "k", "place", "reason", "labelled_by", "flags", "sample"),
+        *("condition", "judge", "generator", "label", "verdict", "transition", "outcome"),
+        *("counted", "set", "arm", "shown", "variant", "k", "place", "reason", "labelled_by"),
+        *("flags", "sample"),
     ),
 }
 NUMBERS: dict[str, tuple[str, ...]] = {
@@ -55,12 +59,30 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "judge": ("length", "inserted", "repeated", "prompt_tokens", "completion_tokens", "seconds"),
 }
 TEXTS: dict[str, tuple[str, ...]] = {
-    "cpt": ("problem", "gold", "tampered", "value"),
-    "judge": ("problem", "value"),
+    "cpt": ("question", "gold", "tampered", "value", "problem"),
+    "judge": ("question", "accepted", "value", "problem"),
 }
+# What a list shows first, and of what it shows nothing else until asked.
+LEADING: dict[str, tuple[str, ...]] = {
+    "cpt": ("target", "method", "d_t", "outcome", "question", "gold", "value"),
+    "judge": ("judge", "label", "verdict", "transition", "question", "accepted", "value"),
+}
+OPENED = {"cpt": ("arm", "tampered"), "judge": ("condition", "reasoning")}
+_NOTES = {
+    "arm": "Whose trial it is: the tampered chain's, or a control's",
+    "outcome": "Where nothing tampered was shown, a reply is right or wrong",
+    "counted": "Whether the rates of the tables count it; a difference counts pairs of such trials",
+    "transition": "What the chain did to the verdict; stands at the verdict with the chain",
+}
+_SHARED = {
+    "cpt": "A control's reply stands beside every cell that it is compared with, once a row.",
+    "judge": "A reply to the same request stands in every row that asks it.",
+}
+_OWN = {"counted": "counted", "accepted": "accepted answers"}
 _LABEL = {"true": "right", "false": "wrong"}
 _NARROW = 1 << 16  # values that two bytes tell apart
 _LONGEST = 120  # characters of a text or a reason in the index
+_SOUGHT = 500  # of a question
 
 
 def identities(rows: pl.DataFrame, study: str) -> list[bytes]:
@@ -100,21 +122,67 @@ def packed(
 ) -> dict[str, Any]:
     """The index; a column without any value is left out. `texts` says where dossiers stand."""
     frame = rows.with_columns(pl.col("flags").list.sort().list.join(", "))
-    if study == "judge":
-        label = pl.col("label").cast(pl.String).replace_strict(_LABEL, default=None)
-        frame = frame.with_columns(label, turns(rows))
+    frame = _of_judge(frame) if study == "judge" else _of_cpt(frame)
     columns = [
-        *(_coded(frame, name, "facet") for name in FACETS[study]),
+        *(_coded(frame, name, "facet") for name in FACETS[study] if name in frame),
         *(_numbers(frame, name) for name in NUMBERS[study]),
-        *(_coded(frame, name, "text") for name in TEXTS[study]),
+        *(_coded(frame, name, "text") for name in TEXTS[study] if name in frame),
     ]
+    name, value = OPENED[study]
+    requests = rows["request"].rank("dense").fill_null(0)
     return {
         "study": study,
         "n": rows.height,
         "columns": [column for column in columns if column],
         "ids": squeezed(b"".join(ids)),
+        "requests": _bytes(requests.to_numpy(), "<u4"),
+        "shared": _SHARED[study],
+        "leading": LEADING[study],
+        "opened": {name: value} if (rows[name] == value).any() else {},
         "texts": texts,
     }
+
+
+def _of_cpt(frame: pl.DataFrame) -> pl.DataFrame:
+    """With outcomes as they are called, and whether the rates count a trial."""
+    of = ("arm", "outcome", "reason")
+    known = frame.select(of).unique()
+    told = [(reasons.called(*each), _tallied(each[1])) for each in known.iter_rows()]
+    said = pl.DataFrame(told, ("called", "tallied"), orient="row")
+    both = frame.join(
+        known.hstack(said), on=of, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return both.with_columns(outcome=pl.col("called"), counted=pl.col("tallied"))
+
+
+def _tallied(outcome: str) -> str:
+    if outcome in UNANSWERED:
+        return f"no: {outcome}"
+    return "yes" if outcome in VALUED else "yes, as an answer without a value"
+
+
+def _of_judge(frame: pl.DataFrame) -> pl.DataFrame:
+    """With labels in words, transitions where the chain is shown, and what the rates count."""
+    condition, label, outcome = pl.col("condition"), pl.col("label"), pl.col("outcome")
+    label = pl.when(condition.eq_missing("null")).then(pl.lit(value=True)).otherwise(label)
+    judged, verdict = pl.col("arm") == "judge", pl.col("verdict").is_not_null()
+    read = judged & verdict & label.is_not_null()
+    pair = pl.when(condition.is_in(PAIR)).then(1).when(condition.is_in(AGAIN)).then(2)
+    asked = condition.n_unique().over(*BENCH, pair)
+    there = read.sum().over(*BENCH, pair, "problem", "sample")
+    unread = pl.when(outcome == "read").then(pl.lit("no verdict")).otherwise(outcome)
+    counted = (
+        pl.when(judged & ~verdict)
+        .then(pl.lit("no: ") + unread)
+        .when(label.is_null())
+        .then(pl.lit("no: the answer has no label"))
+        .when(judged & pair.is_not_null() & (there < asked))
+        .then(pl.lit("no: the other verdict was not read"))
+        .otherwise(pl.lit("yes"))
+    )
+    told = pl.col("label").cast(pl.String).replace_strict(_LABEL, default=None)
+    turned = pl.when(condition == PAIR[1]).then(turns(frame))
+    return frame.with_columns(label=told, transition=turned, counted=counted)
 
 
 def squeezed(data: bytes, level: int = 6) -> str:
@@ -123,34 +191,50 @@ def squeezed(data: bytes, level: int = 6) -> str:
 
 
 def _coded(frame: pl.DataFrame, name: str, kind: str) -> dict[str, Any]:
-    """A column as its values, ascending, null last, and the code of each trial."""
+    """A column as its values, the code of each trial, and how a reader knows it.
+
+    Words of a facet by use, all else ascending; null last.
+    """
     column = frame[name]
     if column.null_count() == frame.height:
         return {}
     if column.dtype == pl.String:
-        column = column.str.slice(0, _LONGEST)
+        column = _cut(column, _SOUGHT if name == "question" else _LONGEST)
     values = column.unique().sort(nulls_last=True)
+    if kind == "facet" and column.dtype == pl.String:
+        used = dict(column.value_counts().iter_rows())
+        first = dict(OPENED.values()).get(name)
+        order = sorted(values, key=lambda v: (v is None, v != first, -used[v], v or ""))
+        values = pl.Series(order, dtype=pl.String)
     codes = column.replace_strict(values, pl.Series(range(len(values)), dtype=pl.UInt32))
     return {
-        "name": name,
-        "label": LABELS.get(name, name.replace("_", " ")),
-        "kind": kind,
+        **_named(name, kind),
         "values": values.to_list(),
         "codes": _bytes(codes.to_numpy(), "<u4" if len(values) > _NARROW else "<u2"),
         **({"list": True} if name == "flags" else {}),
     }
 
 
+def _cut(column: pl.Series, size: int) -> pl.Series:
+    """Texts up to a size; one that went on ends in dots."""
+    head = column.str.slice(0, size)
+    told = pl.when(column.str.len_chars() > size).then(head + " ...").otherwise(head)
+    return pl.select(told).to_series()
+
+
+def _named(name: str, kind: str) -> dict[str, Any]:
+    """What a column is called; a note where the name does not speak for itself."""
+    label = _OWN.get(name) or LABELS.get(name, name.replace("_", " "))
+    note = {"note": _NOTES[name]} if name in _NOTES else {}
+    return {"name": name, "label": label, "kind": kind, **note}
+
+
 def _numbers(frame: pl.DataFrame, name: str) -> dict[str, Any]:
     column = frame[name].cast(pl.Float32)
     if column.null_count() == frame.height:
         return {}
-    return {
-        "name": name,
-        "label": LABELS.get(name, name.replace("_", " ")),
-        "kind": "number",
-        "data": _bytes(column.fill_null(float("nan")).to_numpy(), "<f4"),
-    }
+    data = column.fill_null(float("nan")).to_numpy()
+    return {**_named(name, "number"), "data": _bytes(data, "<f4")}
 
 
 def _bytes(numbers: npt.NDArray[Any], kind: str) -> str:
