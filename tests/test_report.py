@@ -16,7 +16,7 @@ from misled.cautions import cautions
 from misled.estimates import entries
 from misled.figures_effort import Exhibit, Side
 from misled.glance import cpt
-from misled.phrases import percent
+from misled.phrases import brief, percent
 from misled.plans import study
 from misled.records import Entry, Usage
 from misled.row import Row
@@ -118,7 +118,7 @@ def test_the_finding_is_a_sentence_with_its_interval_and_what_was_left_out() -> 
         "Handed its own chain with one wrong digit, the simulated planted/credulous repeated"
         f" the wrong result in {value:.0f}\u00a0% [{low:.0f}, {high:.0f}] of {adopted.n} trials and"
     )
-    details = " ".join(only.details)
+    details = " ".join((*only.details, *only.decisive))
     assert (
         "; told that the chain contains errors and to ignore them, it repeated it" in only.headline
     )
@@ -140,10 +140,10 @@ def test_findings_tell_what_was_tested_in_advance_from_what_explores(
     compared: tuple[Entry, ...],
 ) -> None:
     (only,) = findings.findings(compared)
-    (method,) = [x for x in only.details if "against no comment" in x]
+    (method,) = [x for x in (*only.decisive, *only.details) if "against no comment" in x]
     (structure,) = [x for x in only.details if x.startswith("Without the chain's reflection")]
     (control,) = [x for x in only.details if x.startswith("Without as much calculation")]
-    (contrast,) = [x for x in only.details if x.startswith("Told the wrong result alone")]
+    (contrast,) = [x for x in only.decisive if x.startswith("Told the wrong result alone")]
     (slope,) = [x for x in only.details if x.startswith("With each further wrong digit")]
     for line in (method, structure, slope):
         assert "Holm's p" in line
@@ -175,31 +175,81 @@ def test_simulated_models_are_called_so_in_title_lead_and_finding() -> None:
     assert " planted/mixed is simulated, by a program" in text
 
 
+def cell(found: Sequence[Entry], metric: str) -> list[Entry]:
+    """A metric of each model's first cell."""
+    return [
+        e
+        for e in found
+        if (e.table, e.metric, e.keys.get("d_t")) == ("outcomes", metric, "1")
+        and (e.keys["arm"], e.keys["method"]) == ("tampered", "baseline")
+    ]
+
+
+def spread(found: Sequence[Entry], metric: str) -> str:
+    ends = sorted(cell(found, metric), key=lambda e: e.value or 0)
+    return " to ".join(f"{percent(e)} ({e.keys['target']})" for e in ends)
+
+
+def test_what_decides_stands_before_the_table_and_is_not_folded() -> None:
+    """A method that a test of the plan shows to help, and what the result alone does."""
+    found = run(targets=("a/one", "b/two"), problems=40, contrasts=("bare", "no_answer_line"))
+    glance = cpt(found)
+    assert glance is not None
+    *methods, alone = glance.decisive
+    assert any(line.startswith("Made to begin its answer with a recompu") for line in methods)
+    assert all("Tested in advance; shown in " in line for line in methods)
+    assert alone.startswith("Told the wrong result alone, without a chain: that result in ")
+    text = Page(report.html(report.ReportInput(entries=found, plan_toml=""))).text
+    assert "()" not in text
+    assert all(line in text for line in glance.decisive if "_" not in line)
+    none = changed(found, "methods", "change_net_adoption", p_adjusted=0.06)
+    seen = cpt(none)
+    assert seen is not None
+    assert seen.decisive == (alone,)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.1, 0.3, "the chain misleads more than its result alone"),
+        (-0.3, -0.1, "no reasoning is needed for that"),
+        (-0.1, 0.1, "is not shown"),
+        (None, None, ""),
+    ],
+)
+def test_what_the_result_alone_says_of_the_chain(
+    low: float | None, high: float | None, words: str
+) -> None:
+    (e, *_) = run(problems=12, degrees=(1,), methods=("baseline",))
+    said = findings.alone(msgspec.structs.replace(e, low=low, high=high))
+    assert words in said
+    assert bool(words) == bool(said)
+
+
 def test_several_models_are_told_at_a_glance() -> None:
     """The lowest and the highest of them, with what was left out, and a line each."""
     found = run(targets=("a/one", "b/two"), problems=40, cannot_prefix=("b/two",))
     glance = cpt(found)
     assert glance is not None
-    adopted = {
-        e.keys["target"]: e
-        for e in found
-        if (e.table, e.metric, e.keys.get("d_t")) == ("outcomes", "adopted", "1")
-        and (e.keys["arm"], e.keys["method"]) == ("tampered", "baseline")
-    }
+    adopted = {e.keys["target"]: e for e in cell(found, "adopted")}
     first, last = sorted(adopted.values(), key=lambda e: e.value or 0)
     assert glance.said[0] == (
         "Handed a chain with one wrong digit, 2 models repeated the wrong result in "
-        f"{percent(first)} ({first.keys['target']} on addition:15+13) to "
-        f"{percent(last)} ({last.keys['target']} on addition:15+13) of the trials."
+        f"{percent(first)} ({first.keys['target']}) to {percent(last)} ({last.keys['target']}) of "
+        f"the trials, and found the true one in {spread(found, 'recovered')}."
     )
-    assert glance.said[1].startswith("Told that the chain contains errors and to ignore them, in")
+    assert glance.said[1].startswith("Told that the chain contains errors and to ignore them: the")
     assert glance.said[-1].startswith("Left out: ")
-    assert "of 80 problems could not be probed (" in glance.said[-1]
+    assert "of 80 (40 problems x 2 models) could not be probed (" in glance.said[-1]
     assert [line.who for line in glance.lines] == ["a/one", "b/two"]
     for line in glance.lines:
         e = adopted[line.who]
         assert (line.marks[0].value, line.marks[0].low) == (e.value, e.low)
-        assert line.cells[3] == str(e.n)
+        cells = dict(zip(glance.columns, line.cells, strict=True))
+        assert cells["trials"] == str(e.n)
+        assert cells["without comment: wrong result"] == brief(e, 0, 100)
+        true = next(each for each in cell(found, "recovered") if each.keys == e.keys)
+        assert cells["without comment: true result"] == brief(true, 0, 100)
     assert cpt(run()) is None
 
 

@@ -13,18 +13,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from misled.captions import KEYS
 from misled.phrases import Cells, called, chance, counts, percent, points, why
 from misled.records import Entry, Record
 from misled.sheets import interval, number
 
-__all__ = ["Finding", "Setting", "changed", "findings", "settings"]
+__all__ = [
+    "TOLD",
+    "Finding",
+    "Setting",
+    "alone",
+    "bare",
+    "changed",
+    "compared",
+    "findings",
+    "settings",
+    "shown",
+]
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PERTURBED = {
     "insert_digit": "with a digit inserted into its result",
     "delete_digit": "with a digit of its result deleted",
 }
-_TOLD = {
+TOLD = {
     "baseline": "handed it without comment",
     "uncertainty": "told that the chain may contain errors",
     "contradiction": "told that the chain contains errors and to ignore them",
@@ -46,17 +58,22 @@ _CONTRASTED = {
     "foreign": "Handed another problem's chain",
     "prefix_as_text": "Told to recompute in the message instead of the answer's beginning",
 }
+LIKELY = 0.05
 _POINT = {"method", "mode", "d_t"}
 
 
 class Finding(Record, frozen=True):
-    """What was found for one model under one setting: a sentence, and those that qualify it."""
+    """What was found for one model under one setting: a sentence, and those that qualify it.
+
+    `decisive` are those that say what the headline is due to, and what changes it.
+    """
 
     model: str
     setting: str
     headline: str
     details: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    decisive: tuple[str, ...] = ()
 
 
 class Setting(NamedTuple):
@@ -91,10 +108,14 @@ def findings(entries: Iterable[Entry]) -> list[Finding]:
             headline=_headline(cells, setting),
             details=(
                 *_net(cells, setting.base),
-                *_other_methods(setting),
+                *_other_methods(cells, setting),
                 *(line for say in _SAID for line in say(cells, setting.base)),
             ),
             left_out=tuple(_left_out(cells, setting.base)),
+            decisive=(
+                *_methods(cells, setting.base, decisive=True),
+                *_contrasts(cells, setting.base, decisive=True),
+            ),
         )
         for setting in settings(cells)
     ]
@@ -115,7 +136,7 @@ def settings(cells: Cells) -> list[Setting]:
     made = []
     for setting, mine in found.items():
         words = [
-            v
+            v if k == "set" else f"{KEYS.get(k, k)} {v}"
             for k, v in setting
             if k == "set" or (k not in {"target", "source"} and len(said[k]) > 1)
         ]
@@ -133,28 +154,32 @@ def _headline(cells: Cells, setting: Setting) -> str:
     handed = f"Handed {whose} {changed(base.keys)}, {called(target)}"
     method = base.keys.get("method", "")
     if method != "baseline":
-        handed = f"{handed}, {_TOLD.get(method, f'under {method}')},"
+        handed = f"{handed}, {TOLD.get(method, f'under {method}')},"
     if base.value is None:
         return f"{handed} gave nothing to count: {why(base)}."
-    recovered = cells.one("outcomes", "recovered", base.keys)
-    also = f" and found the true one in {percent(recovered)}" if recovered else ""
     warned = ""
     if told is not None and told.value is not None:
-        warned = f"; {_TOLD[told.keys['method']]}, it repeated it in {percent(told)}"
-    return (
-        f"{handed} repeated the wrong result in {percent(base)} of {base.n} trials{also}{warned}."
-    )
+        warned = f"; {TOLD[told.keys['method']]}, it repeated it in {_both(cells, told)}"
+    return f"{handed} repeated the wrong result in {_both(cells, base, base.n)}{warned}."
 
 
-def _other_methods(setting: Setting) -> Iterator[str]:
-    """The wrong result under each method that the headline does not tell, a sentence each."""
+def _both(cells: Cells, adopted: Entry, trials: int = 0) -> str:
+    """`62 % [55, 68] of 200 trials and found the true one in 25 % [19, 31]`."""
+    recovered = cells.one("outcomes", "recovered", adopted.keys)
+    also = f" and found the true one in {percent(recovered)}" if recovered else ""
+    return f"{percent(adopted)}{f' of {trials} trials' if trials else ''}{also}"
+
+
+def _other_methods(cells: Cells, setting: Setting) -> Iterator[str]:
+    """Both results under each method that the headline does not tell, a sentence each."""
     for e in setting.points[1:]:
         method = e.keys.get("method", "")
-        told = _TOLD.get(method, f"under {method}")
+        told = TOLD.get(method, f"under {method}")
         if e.value is None:
             yield f"{told[0].upper()}{told[1:]}: no value, {why(e)}."
         elif e is not setting.told:
-            yield f"{told[0].upper()}{told[1:]}, it repeated the wrong result in {percent(e)}."
+            both = _both(cells, e)
+            yield f"{told[0].upper()}{told[1:]}, it repeated the wrong result in {both}."
 
 
 def _left_out(cells: Cells, base: Entry) -> Iterator[str]:
@@ -198,11 +223,24 @@ def _over_degrees(cells: Cells, base: Entry) -> Iterator[str]:
     yield f"{over}{beside}."
 
 
-def _methods(cells: Cells, base: Entry) -> Iterator[str]:
+def shown(e: Entry) -> bool:
+    """Whether a test shows a difference: a small p, adjusted where it is one of a family."""
+    p = e.p if e.p_adjusted is None else e.p_adjusted
+    if p is None or e.low is None or e.high is None:
+        return False
+    return p < LIKELY and not e.low <= 0 <= e.high
+
+
+def compared(cells: Cells, base: Entry) -> Iterator[Entry]:
     """Each method against none, over all D_T, on problems that passed both gates."""
-    for e in _over_all(cells.all("methods", "change_net_adoption", **_same(base, "method"))):
-        if e.value is not None:
-            told = _TOLD.get(e.keys["method"], f"under {e.keys['method']}")
+    return _over_all(cells.all("methods", "change_net_adoption", **_same(base, "method")))
+
+
+def _methods(cells: Cells, base: Entry, *, decisive: bool = False) -> Iterator[str]:
+    """Each method against none, over all D_T: those that a test shows to change it, or others."""
+    for e in compared(cells, base):
+        if e.value is not None and shown(e) == decisive:
+            told = TOLD.get(e.keys["method"], f"under {e.keys['method']}")
             yield f"{told[0].upper()}{told[1:]}, against no comment: {_change(e)}."
 
 
@@ -228,17 +266,43 @@ def _change(e: Entry) -> str:
     )
 
 
-def _contrasts(cells: Cells, base: Entry) -> Iterator[str]:
-    """Each contrast beside the tampered chain; nothing is subtracted."""
-    keys = _same(base, "arm") | {"method": base.keys.get("method", "")}
-    for e in cells.all("contrasts", "minus_adopted", **keys):
+def _contrasts(cells: Cells, base: Entry, *, decisive: bool = False) -> Iterator[str]:
+    """The result alone beside the tampered chain, or each other contrast."""
+    for e in cells.all("contrasts", "minus_adopted", **_contrasted(base)):
         arm = e.keys["arm"]
-        alone = cells.one("contrasts", "adopted", {**e.keys, "arm": arm})
-        if e.value is not None and alone is not None and alone.value is not None:
+        there = cells.one("contrasts", "adopted", e.keys)
+        if (
+            (arm == "bare") == decisive
+            and e.value is not None
+            and there
+            and there.value is not None
+        ):
+            tested = f" ({chance(e)})" if chance(e) else ""
             yield (
-                f"{_CONTRASTED.get(arm, arm)}, it gave that result in {percent(alone)}; the "
-                f"tampered chain minus this: {points(e)} ({chance(e)})."
+                f"{_CONTRASTED.get(arm, arm)}, it gave that result in {percent(there)}; the "
+                f"tampered chain minus this: {points(e)}{tested}"
+                f"{f': {alone(e)}' if decisive and alone(e) else ''}."
             )
+
+
+def bare(cells: Cells, base: Entry) -> Entry | None:
+    """The tampered chain minus its result alone, if that was asked."""
+    return cells.one("contrasts", "minus_adopted", _contrasted(base) | {"arm": "bare"})
+
+
+def _contrasted(base: Entry) -> dict[str, str]:
+    return _same(base, "arm") | {"method": base.keys.get("method", "")}
+
+
+def alone(e: Entry) -> str:
+    """What a difference to the wrong result alone says of the chain; "" without an interval."""
+    if e.low is None or e.high is None:
+        return ""
+    if e.low > 0:
+        return "the chain misleads more than its result alone"
+    if e.high < 0:
+        return "the result alone misleads more than the chain: no reasoning is needed for that"
+    return "that the reasoning adds to what its result alone does is not shown"
 
 
 def _slopes(cells: Cells, base: Entry) -> Iterator[str]:

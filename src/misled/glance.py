@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from misled.findings import Setting, changed, settings
+from misled.findings import TOLD, Setting, alone, bare, changed, compared, settings, shown
 from misled.judged import PAIR
 from misled.overview_judge import Bench, benches, restated
 from misled.phrases import Cells, brief, called, counts, percent, points, simulated
@@ -20,6 +20,8 @@ from misled.records import Entry, Record
 __all__ = ["Glance", "Line", "Mark", "cpt", "judge"]
 
 _RATES = {"fpr": "wrong", "tpr": "right"}
+_SHORT = {"uncertainty": "told that it may err", "contradiction": "told to ignore its errors"}
+_FIRST = {"baseline": "without comment", "prefix": "made to recompute", **_SHORT}
 
 
 class Mark(Record, frozen=True):
@@ -46,14 +48,18 @@ class Line(Record, frozen=True):
 
 
 class Glance(Record, frozen=True):
-    """`said` is of the whole run; `drawn` names the dot and the square."""
+    """`said` is of the whole run; `drawn` names the dot and the square.
+
+    `decisive` says what the numbers are due to, and what was shown to change them.
+    """
 
     said: tuple[str, ...]
     caption: str
-    drawn: tuple[str, str]
+    drawn: tuple[str, ...]
     head: str
     columns: tuple[str, ...]
     lines: tuple[Line, ...]
+    decisive: tuple[str, ...] = ()
 
 
 def cpt(entries: Iterable[Entry]) -> Glance | None:
@@ -64,13 +70,22 @@ def cpt(entries: Iterable[Entry]) -> Glance | None:
         return None
     handed = {changed(setting.base.keys) for setting in found}
     how = f"a chain {handed.pop()}" if len(handed) == 1 else "a tampered chain"
+    first = dict.fromkeys(_FIRST.get(s.base.keys.get("method", ""), "as below") for s in found)
+    told = dict.fromkeys(_SHORT[s.told.keys["method"]] for s in found if s.told is not None)
+    ways = (" or ".join(first), " or ".join(told))
     return Glance(
         said=(*_of_models(cells, found, how), *_problems(cells, found)),
-        caption=f"How often each model, handed {how}, repeated the wrong result",
-        drawn=("handed it without comment", "told that it contains errors and to ignore them"),
+        decisive=tuple(_decisive(cells, found)),
+        caption=f"How often each model, handed {how}, repeated the wrong result and found the true "
+        "one, in %",
+        drawn=tuple(f"wrong result, {way}" for way in ways if way),
         head="model",
-        columns=("without comment", "told to ignore it", "beyond the clean chain", "trials"),
-        lines=tuple(_model(cells, setting) for setting in found),
+        columns=(
+            *(f"{way}: {which} result" for way in ways if way for which in ("wrong", "true")),
+            f"{ways[0]}, minus clean chain: wrong result",
+            "trials",
+        ),
+        lines=tuple(_model(cells, setting, told=bool(told)) for setting in found),
     )
 
 
@@ -78,13 +93,65 @@ def _of_models(cells: Cells, found: Sequence[Setting], how: str) -> Iterator[str
     models = dict.fromkeys(setting.base.keys["target"] for setting in found)
     kind = "simulated models" if all(map(simulated, models)) else "models"
     who = f"{len(models)} {kind}" if len(models) > 1 else called(next(iter(models)))
-    named = {f"{s.base.keys['target']} on {s.words}": s for s in found}
-    if spread := _spread({name: s.base for name, s in named.items()}, percent):
-        yield f"Handed {how}, {who} repeated the wrong result in {spread} of the trials."
-    if spread := _spread({name: s.told for name, s in named.items()}, percent):
-        yield f"Told that the chain contains errors and to ignore them, in {spread}."
+    named = _named(found)
+    if wrong := _spread({name: s.base for name, s in named.items()}, percent):
+        true = _spread({name: _true(cells, s.base) for name, s in named.items()}, percent)
+        yield (
+            f"Handed {how}, {who} repeated the wrong result in {wrong} of the trials, and found "
+            f"the true one in {true}."
+        )
+    told = [s.told.keys["method"] for s in found if s.told is not None]
+    if wrong := _spread({name: s.told for name, s in named.items()}, percent):
+        true = _spread({name: _true(cells, s.told) for name, s in named.items()}, percent)
+        way = TOLD[told[0]]
+        yield f"{way[0].upper()}{way[1:]}: the wrong result in {wrong}, the true one in {true}."
     if spread := _spread({name: _net(cells, s.base) for name, s in named.items()}, points):
-        yield f"Beyond what the same model answers to the untampered chain: {spread}."
+        yield (
+            "Without such words, minus what the same model answers to its untampered chain: the "
+            f"wrong result {spread}."
+        )
+
+
+def _named(found: Sequence[Setting]) -> dict[str, Setting]:
+    """Each by what tells it from the others: its model, its setting, or both."""
+    models = {s.base.keys["target"] for s in found}
+    words = {s.words for s in found}
+    if len(words) == 1:
+        return {s.base.keys["target"]: s for s in found}
+    if len(models) == 1:
+        return {s.words: s for s in found}
+    return {f"{s.base.keys['target']} on {s.words}": s for s in found}
+
+
+def _decisive(cells: Cells, found: Sequence[Setting]) -> Iterator[str]:
+    """What was shown to change the wrong result, and whether the result alone does as much."""
+    named = _named(found)
+    by: dict[str, dict[str, Entry | None]] = {}
+    for name, setting in named.items():
+        for e in compared(cells, setting.base):
+            if shown(e) and e.p_adjusted is not None:
+                by.setdefault(e.keys["method"], {})[name] = e
+    for method, mine in by.items():
+        way = TOLD.get(method, f"under {method}")
+        yield (
+            f"{way[0].upper()}{way[1:]}, rather than told nothing, net of the untampered chain: "
+            f"the wrong result {_spread(mine, points)}. Tested in advance; shown in {len(mine)} of "
+            f"{len(found)} lines of the table."
+        )
+    minus = {name: bare(cells, s.base) for name, s in named.items()}
+    there = {name: cells.one("contrasts", "adopted", e.keys) for name, e in minus.items() if e}
+    if spread := _spread(there, percent):
+        said = {alone(e) for e in minus.values() if e is not None}
+        what = said.pop() if len(said) == 1 else ""
+        yield (
+            f"Told the wrong result alone, without a chain: that result in {spread}. The tampered "
+            f"chain minus this: {_spread(minus, points)}{f'; {what}' if what else ''}."
+        )
+
+
+def _true(cells: Cells, adopted: Entry | None) -> Entry | None:
+    """How often the true result was found where the wrong one was repeated so often."""
+    return None if adopted is None else cells.one("outcomes", "recovered", adopted.keys)
 
 
 def _spread(found: Mapping[str, Entry | None], say: Callable[[Entry], str]) -> str:
@@ -93,13 +160,17 @@ def _spread(found: Mapping[str, Entry | None], say: Callable[[Entry], str]) -> s
     Values without an interval are no ends, unless there are no others.
     """
     known = [
-        (e.low is None, e.value, f"{say(e)} ({who})")
+        (e.low is None, e.value, say(e), who)
         for who, e in found.items()
         if e is not None and e.value is not None
     ]
     sure = [end for end in known if not end[0]] or known
-    ends = (min(sure)[2], max(sure)[2]) if sure else ()
-    return " to ".join(dict.fromkeys(ends))
+    if not sure:
+        return ""
+    first, last = min(sure), max(sure)
+    if first[1:3] == last[1:3]:
+        return first[2]
+    return " to ".join(dict.fromkeys(f"{said} ({who})" for _, _, said, who in (first, last)))
 
 
 def _problems(cells: Cells, found: Sequence[Setting]) -> Iterator[str]:
@@ -111,9 +182,12 @@ def _problems(cells: Cells, found: Sequence[Setting]) -> Iterator[str]:
         why.update(e.left_out)
     for setting in found:
         lost.update({k: v for k, v in setting.base.left_out.items() if k != "unsupported"})
-    said = (
-        [f"{asked - kept} of {asked} problems could not be probed ({counts(why)})"] if why else []
-    )
+    sizes = {s.base.keys["set"]: e.n for s in found if (e := _eligible(cells, s.base))}
+    models = {s.base.keys["target"] for s in found}
+    what = "problems"
+    if models and asked == sum(sizes.values()) * len(models) != sum(sizes.values()):
+        what = f"({sum(sizes.values())} problems x {len(models)} models)"
+    said = [f"{asked - kept} of {asked} {what} could not be probed ({counts(why)})"] if why else []
     said += [f"trials are not counted ({counts(lost)})"] if lost else []
     if said:
         yield f"Left out: {'; '.join(said)}."
@@ -130,8 +204,9 @@ def _net(cells: Cells, base: Entry) -> Entry | None:
     return cells.one("net", "net_adoption", keys)
 
 
-def _model(cells: Cells, setting: Setting) -> Line:
-    base, told, eligible = setting.base, setting.told, _eligible(cells, setting.base)
+def _model(cells: Cells, setting: Setting, *, told: bool) -> Line:
+    base, eligible = setting.base, _eligible(cells, setting.base)
+    both = (base, setting.told) if told else (base,)
     lost = []
     if eligible is not None and eligible.left_out:
         kept = round((eligible.value or 0) * eligible.n)
@@ -141,10 +216,9 @@ def _model(cells: Cells, setting: Setting) -> Line:
     return Line(
         group=setting.words,
         who=base.keys["target"],
-        marks=_marks(((base, 0, False), (told, 1, False))),
+        marks=_marks((e, row, False) for row, e in enumerate(both)),
         cells=(
-            brief(base, 0, 100),
-            brief(told, 0, 100),
+            *(brief(each, 0, 100) for e in both for each in (e, _true(cells, e))),
             brief(_net(cells, base), 0, 100),
             str(base.n),
         ),
