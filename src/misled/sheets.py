@@ -158,8 +158,19 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
         heads=tuple(KEYS.get(name, name) for name in heads),
         columns=(*(["n"] if counted else []), *_heads(columns, across)),
         lines=tuple(lines),
-        notes=(*filter(None, [note(table, study)]), *sorted(reasons)),
+        notes=(*filter(None, [note(table, study)]), *sorted(reasons), *_made(chosen, study)),
     )
+
+
+def _made(entries: Sequence[Entry], study: str) -> Iterator[str]:
+    """What n counts, and what the brackets are."""
+    once = all(e.n == e.clusters for e in entries)
+    counted = "items" if study == "judge" else "problems" if once else "trials"
+    kinds = [e.method for e in entries if e.low is not None]
+    names = dict.fromkeys(re.split(r"[,;]| and two more", kind)[0] for kind in kinds)
+    if entries:
+        brackets = f"; brackets hold 95\u00a0% intervals ({', '.join(sorted(names))})"
+        yield f"n counts {counted}{brackets if names else ''}"
 
 
 def _of_family(keys: dict[str, str]) -> dict[str, str]:
