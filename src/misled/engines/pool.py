@@ -40,7 +40,7 @@ async def pooled(
                 pool.moved.set()
                 yield answered
     finally:
-        tasks = [intake, *filter(None, pool.tasks)]
+        tasks = [intake, *pool.tasks.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -54,7 +54,7 @@ class _Pool:
     width: int
     ready: asyncio.Queue[tuple[Request, Answer] | None] = field(default_factory=asyncio.Queue)
     moved: asyncio.Event = field(default_factory=asyncio.Event)
-    tasks: set[asyncio.Task[None] | None] = field(default_factory=set)
+    tasks: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     held: int = 0
     busy: int = 0
 
@@ -72,13 +72,13 @@ class _Pool:
             for request in requests:
                 self.held += 1
                 self.busy += 1
-                self.tasks.add(asyncio.create_task(self._answer(request)))
+                self.tasks[id(request)] = asyncio.create_task(self._answer(request))
             if not requests and held:
                 await self.moved.wait()
 
     async def _answer(self, request: Request) -> None:
         answer = await self.ask(request)
-        self.tasks.discard(asyncio.current_task())
+        del self.tasks[id(request)]
         self.busy -= 1
         self.ready.put_nowait((request, answer))
         self.moved.set()
