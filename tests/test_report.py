@@ -369,6 +369,22 @@ def test_it_warns_of_a_cause(rows: list[Row], words: str) -> None:
     assert words in warned(entries(synthetic.frame(rows)))
 
 
+def test_a_caution_names_what_tells_its_line_from_others_and_what_was_kept() -> None:
+    found = run(problems=30, degrees=(1,), structures=("intact", "delete_reflection"))
+    found = tuple(
+        msgspec.structs.replace(e, clusters=2, n=2)
+        if e.table == "pooled" and e.keys["structure"] == "delete_reflection"
+        else e
+        for e in changed(found, "eligibility", "eligible", value=0.4)
+    )
+    text = warned(found)
+    assert "planted/credulous on addition:15+13 (12 of 30 kept)" in text
+    assert "planted/credulous on addition:15+13 (12 of 30 kept, mode prefix)" in text
+    place = "method baseline, structure delete_reflection (2 trials of 2 problems)"
+    assert f"planted/credulous on addition:15+13, {place}" in text
+    assert "structure intact (2 trials" not in text
+
+
 def test_it_warns_of_settings_that_a_model_does_not_heed() -> None:
     """And says so on the page; a model that heeds them gives no note."""
     cells = [{"problems": ["small"]}]

@@ -169,7 +169,7 @@ DECISIONS = {
     "Whether to show it the chain cannot be told from 42 items": {
         (True, "ra"): 6, (True, "ar"): 5, (True, "aa"): 10, (False, "ra"): 6, (False, "rr"): 15,
     },
-    "Whether to show it the chain is not decided on 9 wrong answers": {
+    "Whether to show it the chain is not decided, as there are only 9 wrong answers": {
         (True, "ra"): 30, (False, "ar"): 9,
     },
 }  # fmt: skip
@@ -294,6 +294,17 @@ def test_it_warns_of_a_judge_that_thought_and_was_not_to() -> None:
         "acme/j thought before 400 of 400 verdicts, and was not to"
     ]
     assert list(thoughts(frame(rows), ["acme/k"])) == []
+
+
+def test_a_bound_that_is_one_number_is_said_once_and_a_probe_is_quoted() -> None:
+    probes = [verdict(i, "a", "null", variant="colon", generator="", label=None) for i in range(20)]
+    rows = [*bench({**MOVED, (False, "r?rr"): 2}, ALL), *probes]
+    found = table(rows)
+    (only,) = findings(found)
+    ends = only.left_out[1].split(" by ")[1:]
+    assert all("+12 to +12" not in end for end in ends)
+    assert "right ones by +12 points" in only.left_out[1]
+    assert "acme/j on facts (the text \u201c:\u201d in 100" in warned(found)
 
 
 def test_a_judge_that_moves_and_is_read_is_warned_of_in_nothing() -> None:

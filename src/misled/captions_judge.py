@@ -80,6 +80,8 @@ NOTES = {
     "kind, item by item, on those that both read",
     "corrected": "TPR and FPR come from 40 % of the questions, all else from the other 60 %",
     "reliance": "Exploratory; on questions with a right and a wrong generation",
+    "verdicts": "Shares of all right, and of all wrong answers, so that those of either add up to "
+    "1; n counts them, and is the same in each line",
     "bounds_of_changes": "Of all items that were answered in both conditions, each by itself",
     "bounds": "Of all items that were answered in both conditions, each metric by itself",
     "table7": "Chosen for balance: the accuracy is no estimate of the generator's",
@@ -157,7 +159,7 @@ METRICS = {
     "with_accept": ("accepted with it", "accepted with the chain"),
     "with_unreadable": ("unread with it", "no verdict could be read with the chain"),
     **{
-        f"{name}_{end}": (f"{line[0]}, {word}", f"{line[1]}: at worst")
+        f"{name}_{end}": (f"{line[0]}, {word}", f"{word} that it can be, however the unread were")
         for name, line in (_SHARES | _CHANGES).items()
         for end, word in (("lower", "least"), ("upper", "most"))
     },

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from misled.phrases import Cells, mode, percent, point, points, where
+from misled.phrases import Cells, many, mode, percent, point, points, where
 from misled.records import Entry, Record
 from misled.trials import SENT
 
@@ -56,18 +56,20 @@ def gathered(said: Said) -> list[Caution]:
 def _few_problems(cells: Cells) -> Said:
     for e in cells.all("eligibility", "eligible"):
         kept = round((e.value or 0) * e.n)
-        place = f"{where(e)} ({kept} of {e.n}{mode(e)})"
+        place = f"{where(e)} ({kept} of {e.n} kept{mode(e)})"
         if kept < FEW:
             yield f"Fewer than {FEW} problems could be probed; no interval is claimed", place
         elif 2 * kept < e.n:
             yield "Most problems were left out; the numbers say nothing about those", place
+    apart = cells.apart("pooled", "adopted")
     for e in cells.all("pooled", "adopted"):
         same = {name: e.keys[name] for name in ("set", "target", "source", "mode")}
         eligible = cells.one("eligibility", "eligible", same)
         told = eligible is not None and (eligible.value or 0) * eligible.n < FEW - 0.5
         if 0 < e.clusters < FEW and not told:
-            text = f"All trials come from fewer than {FEW} problems or templates"
-            yield f"{text}; no interval is claimed", f"{point(e)} ({e.n} from {e.clusters})"
+            text = f"Here fewer than {FEW} problems or templates are behind the number"
+            count = f"{many(e.n, 'trial')} of {many(e.clusters, 'problem')}"
+            yield f"{text}; no interval is claimed", f"{point(e, apart)} ({count})"
 
 
 def _weak_again(cells: Cells) -> Said:
@@ -78,6 +80,7 @@ def _weak_again(cells: Cells) -> Said:
 
 
 def _weak_clean(cells: Cells) -> Said:
+    apart = cells.apart("pooled", "adopted")
     for e in cells.all("pooled", "net_recovery", against="clean"):
         names = SENT
         same = {name: e.keys[name] for name in names if name in e.keys}
@@ -88,17 +91,19 @@ def _weak_clean(cells: Cells) -> Said:
             text = (
                 "The untampered chain already costs as much: no harm of tampering itself is shown"
             )
-            yield text, f"{point(e)} ({percent(clean)} recovered there, net {points(e)})"
+            said = f"{percent(clean)} found the true result there, net {points(e)}"
+            yield text, f"{point(e, apart)} ({said})"
 
 
 def _unread(cells: Cells) -> Said:
+    apart = cells.apart("pooled", "adopted")
     for e in cells.all("pooled", "adopted"):
         parts = {name: cells.one("pooled", name, e.keys) for name in _UNREAD}
         shares = {name: part.value for name, part in parts.items() if part and part.value}
         if sum(shares.values()) >= UNREAD:
             each = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
             text = "Many answers hold no value; R_CPT leaves them out, its bounds are in the table"
-            yield f"{text} by cell", f"{point(e)} ({each})"
+            yield f"{text} by cell", f"{point(e, apart)} ({each})"
 
 
 def _in_view(cells: Cells) -> Said:
@@ -111,7 +116,7 @@ def _in_view(cells: Cells) -> Said:
         if n - clear > IN_VIEW * n:
             text = "The chain still shows the true value somewhere: recovering it can be copying"
             yield (
-                f"{text}; see the columns with w out of view",
+                f"{text}; see the columns \u201cw out of view\u201d by cell: w is that value",
                 f"{place} ({n - clear} of {n} trials)",
             )
 
@@ -123,13 +128,14 @@ def _failed(cells: Cells) -> Said:
     for place, count in lost.items():
         if count:
             text = "Trials without an answer are not counted; --retry-failed asks them again"
-            yield text, f"{place} ({count})"
+            yield text, f"{place} ({many(count, 'trial')})"
 
 
 def _unsupported(cells: Cells) -> Said:
+    apart = cells.apart("pooled", "adopted")
     for e in cells.all("pooled", "adopted"):
         if e.value is None and "unsupported" in e.left_out:
-            yield f"Empty cells, which are no zeros: {e.method}", point(e)
+            yield f"Empty cells, which are no zeros: {e.method}", point(e, apart)
 
 
 def _other_source(cells: Cells) -> Said:

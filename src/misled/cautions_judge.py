@@ -17,7 +17,7 @@ from misled.judge_plans import NULLS
 from misled.judged import AGAIN, BENCH, PAIR
 from misled.judging import FEWEST_FLIPS, FEWEST_IN_STRATUM
 from misled.overview_judge import Bench, benches
-from misled.phrases import Cells, percent, points
+from misled.phrases import Cells, many, percent, points
 from misled.records import Entry
 
 __all__ = ["cautions", "thoughts"]
@@ -75,7 +75,7 @@ def _few(bench: Bench, place: str) -> Said:
         found = bench.cells.all("judge", name) or bench.cells.all("self", name)
         if found and found[0].n < FEWEST_IN_STRATUM:
             text = f"Fewer than {FEWEST_IN_STRATUM} {answers} answers; nothing is decided on them"
-            yield text, f"{place} ({found[0].n})"
+            yield text, f"{place} ({many(found[0].n, f'{answers} answer')})"
 
 
 def _one_sided(bench: Bench, place: str) -> Said:
@@ -120,7 +120,10 @@ def _few_flips(bench: Bench, place: str) -> Said:
         ]
         if flips and sum(flips) < FEWEST_FLIPS:
             text = f"Fewer than {FEWEST_FLIPS} changed verdicts: the exact test can never reject,"
-            yield f"{text} whatever they are", f"{place} ({sum(flips)} on {answers} answers)"
+            yield (
+                f"{text} whatever they are",
+                f"{place} ({many(sum(flips), 'changed verdict')} on {answers} answers)",
+            )
 
 
 def _no_floor(bench: Bench, place: str) -> Said:
@@ -145,7 +148,7 @@ def _failed(bench: Bench, place: str) -> Said:
     count = max((e.left_out.get("failed", 0) for e in _counted(bench)), default=0)
     if count:
         text = "Verdicts that failed are not counted; --retry-failed asks them again"
-        yield text, f"{place} ({count})"
+        yield text, f"{place} ({many(count, 'verdict')})"
 
 
 def _empty(bench: Bench, place: str) -> Said:
@@ -165,9 +168,12 @@ def _no_answer(labels: Cells) -> Said:
         lost, unlabelled = (e.left_out.get(name, 0) for name in ("no_answer", "unlabelled"))
         if lost >= max(1.0, NO_ANSWER * (lost + e.n)):
             text = "Many generations hold no answer, and are not judged: what is judged is a choice"
-            yield text, f"{_answers(e.keys)} ({lost} of {lost + e.n})"
+            yield text, f"{_answers(e.keys)} ({lost} of {lost + e.n} hold none)"
         if unlabelled:
-            yield "Answers without a label are not counted", f"{_answers(e.keys)} ({unlabelled})"
+            yield (
+                "Answers without a label are not counted",
+                f"{_answers(e.keys)} ({many(unlabelled, 'answer')})",
+            )
 
 
 def _repeated(labels: Cells) -> Said:
@@ -190,7 +196,8 @@ def _nothing_accepted(beside: Cells) -> Said:
     for e in beside.all("null_probes", "pass"):
         if e.value is not None and e.value >= NOTHING_ACCEPTED:
             text = "The judge accepts what is no answer at all: what it accepts need not be right"
-            shown = NULLS.get(e.keys["variant"], "") or "an empty text"
+            shown = NULLS.get(e.keys["variant"], "")
+            shown = f"the text \u201c{shown}\u201d" if shown else "an empty text"
             yield text, f"{_asked(e)} ({shown} in {percent(e)})"
 
 
@@ -200,7 +207,8 @@ def _follows(beside: Cells) -> Said:
         answer = beside.one("reliance", "answer_reliance", e.keys)
         if e.clusters < FEWEST_IN_STRATUM:
             text = f"Fewer than {FEWEST_IN_STRATUM} questions have a right and a wrong answer"
-            yield f"{text}; no reliance on the chain is claimed", f"{_asked(e)} ({e.clusters})"
+            count = many(e.clusters, "question")
+            yield f"{text}; no reliance on the chain is claimed", f"{_asked(e)} ({count})"
         elif e.value and e.low and e.low > 0 and answer and e.value >= (answer.value or 0):
             text = "Accepting follows the chain at least as much as the answer that is judged"
             yield text, f"{_asked(e)} ({points(e)})"

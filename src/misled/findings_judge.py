@@ -160,7 +160,7 @@ def _decision(bench: Bench) -> Iterator[str]:
         "no difference": f"Shown or hidden makes no difference beyond {margin}: {change}.",
         "cannot tell": f"Whether to show it the chain cannot be told from {e.n} items: {change}; "
         f"{settled}.",
-        "refused": f"Whether to show it the chain is not decided on "
+        "refused": "Whether to show it the chain is not decided, as there are only "
         f"{e.method.removeprefix('none: ')}.",
     }.get(e.keys["decision"], f"{e.keys['decision']}: {change}.")
 
@@ -300,7 +300,8 @@ def _left_out(bench: Bench) -> Iterator[str]:
         ends = [bench.one("bounds_of_changes", f"change_{name}_{end}") for end in _ENDS]
         low, high = (None if e is None else e.value for e in ends)
         if low is not None and high is not None:
-            said.append(f"{y} ones by {100 * low:+.0f} to {100 * high:+.0f} points")
+            ends = dict.fromkeys(f"{100 * end:+.0f}" for end in (low, high))
+            said.append(f"{y} ones by {' to '.join(ends)} points")
     if said:
         yield (
             "Whatever the unread verdicts were, the chain changes what this judge accepts of "

@@ -74,7 +74,8 @@ def benches(entries: Iterable[Entry]) -> list[Bench]:
 
 def restated(labels: Cells, bench: dict[str, str]) -> Entry | None:
     """How much of the chain the answer repeats, where it is all but the whole; else None."""
-    same = {name: bench[name] for name in ("set", "generator") if name in bench}
+    names = ("set", "generator")
+    same: dict[str, str] = {name: bench[name] for name in names if name in bench}
     e = labels.one("labels", "repeated", same)
     whole = bench.get("shown", "content") == "content"
     return e if whole and e is not None and (e.value or 0) >= RESTATED else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from misled.captions import KEYS
 from misled.records import Entry
 from misled.sheets import interval, number
 
@@ -19,6 +20,7 @@ __all__ = [
     "chance",
     "counts",
     "listed",
+    "many",
     "mode",
     "percent",
     "point",
@@ -29,6 +31,7 @@ __all__ = [
     "why",
 ]
 
+_NAMED = {"target", "set", "method", "mode", "source", "d_t"}
 FEW = 3  # names that a sentence can hold
 _WORDS = {
     "source_wrong": "chain wrong",
@@ -52,6 +55,14 @@ class Cells:
         """Every entry whose keys hold `keys`."""
         found = self._by.get((table, metric), ())
         return [e for e in found if keys.items() <= e.keys.items()]
+
+    def apart(self, table: str, metric: str) -> list[str]:
+        """The keys in which these entries differ."""
+        values: dict[str, set[str]] = {}
+        for e in self._by.get((table, metric), ()):
+            for name, value in e.keys.items():
+                values.setdefault(name, set()).add(value)
+        return [name for name, found in values.items() if len(found) > 1]
 
     def one(self, table: str, metric: str, keys: dict[str, str]) -> Entry | None:
         """The entry with these keys, else the first whose keys hold them, if there is one."""
@@ -92,20 +103,27 @@ def simulations(models: Iterable[str]) -> str:
     )
 
 
+def many(n: int, what: str) -> str:
+    """`1 trial`, `2 trials`."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def where(e: Entry) -> str:
     """`acme/closed on addition:15+13`."""
     return f"{e.keys['target']} on {e.keys['set']}"
 
 
-def point(e: Entry) -> str:
-    """The same with the method."""
-    return f"{where(e)}, {e.keys.get('method', '')}"
+def point(e: Entry, apart: Iterable[str] = ()) -> str:
+    """The same with the method, and with those of its other keys that tell it from others."""
+    names = ["method", *(name for name in apart if name in e.keys and name not in _NAMED)]
+    said = (f"{KEYS.get(name, name)} {e.keys.get(name, '')}" for name in names)
+    return ", ".join([where(e), *said])
 
 
 def mode(e: Entry) -> str:
     """The generation mode, where it is not the plain one."""
     mode = e.keys.get("mode", "plain")
-    return "" if mode == "plain" else f", {mode}"
+    return "" if mode == "plain" else f", mode {mode}"
 
 
 def percent(e: Entry) -> str:

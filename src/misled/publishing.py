@@ -78,7 +78,7 @@ def publish(
             images=images,
             trials=_trials(session, found.rows, store),
             **more,
-            **_facts(session, store),
+            **_facts(session, store, found.rows.height),
         )
     return Published(entries, report.summary(entries), report.write(shown, directory))
 
@@ -147,7 +147,7 @@ def _exhibits(found: list[Any], store: Store) -> Iterator[Any]:
             yield figures_effort.exhibit(trial, *texts)
 
 
-def _facts(session: Session, store: Store) -> dict[str, Any]:
+def _facts(session: Session, store: Store, trials: int) -> dict[str, Any]:
     """What was run and what it cost, as a report shows it."""
     counts, meta = store.counts(), store.meta()
     began, ended = store.span()
@@ -170,14 +170,27 @@ def _facts(session: Session, store: Store) -> dict[str, Any]:
     return {
         "facts": facts,
         "counts": {
-            "problems x models": session.size,
+            **_sizes(session),
             "requests": counts.responses + failed,
             "answered": counts.responses,
             "failed": failed,
+            "trials graded": trials,
         }
         | rejected,
         "failures": counts.failures,
         "usage": Usage(counts.prompt_tokens, counts.cached_tokens, counts.completion_tokens),
+    }
+
+
+def _sizes(session: Session) -> dict[str, int]:
+    """How many problems there are, and for how many models each is a task of its own."""
+    plan = session.plan
+    asked, who = (plan.model, "model") if isinstance(plan, Plan) else (plan.generator, "generator")
+    names = len(asked) or 1
+    problems = session.size // names
+    return {
+        f"problem{'s' * (problems != 1)}": problems,
+        f"{who}{'s' * (names != 1)}": names,
     }
 
 
@@ -188,7 +201,12 @@ def _cache(found: Reuse) -> dict[str, str]:
         "servers' caches gave": (found.given, "% of the prompt tokens that they speak of"),
         "reached of what a cache can give": (found.reached, "%"),
     }
-    return {name: f"{100 * x:.1f} {of}" for name, (x, of) in shown.items() if x is not None}
+    told = {name: f"{100 * x:.1f} {of}" for name, (x, of) in shown.items() if x is not None}
+    if found.reached is not None and found.reached > 1:
+        told["reached of what a cache can give"] = (
+            "all of it: the servers' share, of tokens, is above this one, of characters"
+        )
+    return told
 
 
 def _models(session: Session) -> dict[str, str]:

@@ -135,6 +135,7 @@ def html(run: ReportInput) -> str:
     environment.filters["symbols"] = _symbols
     return environment.get_template("report.html.jinja").render(
         run=run,
+        study=study,
         reading=f"report.{study}.html.jinja",
         title=run.title or _title(parts, run.entries),
         more=parts.more,
@@ -231,12 +232,18 @@ def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
         if not e.table.startswith("figure"):
             by_name.setdefault(e.table, []).append(e)
     for name, mine in by_name.items():
-        sheet = sheets.sheet(mine)
+        sheet = _filled(sheets.sheet(mine))
         if len(sheet.lines) > LONGEST:
             more = f"{len(sheet.lines) - LONGEST:,} more lines stand in tables/{name}.csv"
             notes = (*sheet.notes, more)
             sheet = replace(sheet, lines=sheet.lines[:LONGEST], notes=notes)
         yield _Grid(name, sheet, f"tables/{name}.csv")
+
+
+def _filled(sheet: sheets.Sheet) -> sheets.Sheet:
+    """The sheet without a line that no key names: its notes say why there is no number."""
+    named = tuple(line for line in sheet.lines if any(line.keys) or not sheet.heads)
+    return replace(sheet, lines=named)
 
 
 def _groups(run: ReportInput, parts: Parts, study: str) -> list[_Group]:
