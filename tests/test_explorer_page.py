@@ -124,6 +124,114 @@ def test_search_finds_words_in_any_column_and_compares_numbers(
         assert page.locator(".rows .row").count() == 0
 
 
+def test_a_search_takes_columns_by_any_name_and_says_how_it_was_read(
+    browser: Browser, place: str
+) -> None:
+    r, tokens, outcomes = column("r_cpt"), column("completion_tokens"), column("outcome")
+    d_t, golds, problems = column("d_t"), column("gold"), column("problem")
+    text = trial_pages.QUESTION.format(3)
+    queries: dict[str, tuple[str, Callable[[int], bool]]] = {
+        "R_CPT>=0.5": ("r cpt >= 0.5", lambda i: r[i] >= 0.5),
+        "r cpt <= 0.5": ("r cpt <= 0.5", lambda i: r[i] <= 0.5),
+        "Completion Tokens > 1,000": ("completion tokens > 1,000", lambda i: tokens[i] > 1000),
+        f"completion tokens={tokens[5]:.0f}": ("tokens =", lambda i: tokens[i] == tokens[5]),
+        "d_t>4 outcome = ADOPTED": ("D_T > 4; outcome = ADOPTED", lambda i: d_t[i] > 4
+                                    and outcomes[i] == "adopted"),
+        f"GOLD={golds[7]}": (f"gold = {golds[7]}", lambda i: golds[i] == golds[7]),
+        "problem addition-3": ("problem = addition-3", lambda i: problems[i] == "addition-3"),
+        "problem=addition-3 adopted": ("in outcome", lambda i: problems[i] == "addition-3"
+                                       and outcomes[i] == "adopted"),
+        text[8:40]: ("in question", lambda i: problems[i] == "addition-3"),
+        f'"{text[8:40].upper()}" adopted': ("in question", lambda i: problems[i] == "addition-3"
+                                            and outcomes[i] == "adopted"),
+        f"#trial={identity(9)}": ("the trial", lambda i: i == 9),
+    }  # fmt: skip
+    with opened(browser) as page:
+        ready(page, place)
+        for query, (said, fits) in queries.items():
+            page.get_by_role("searchbox").fill(query)
+            expect(page.locator(".told")).to_contain_text(said)
+            assert found(page) == sum(map(fits, range(700))) > 0, query
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("xyzzy", "\u201cxyzzy\u201d nowhere"),
+        ("method=prefiks", "method can be: baseline, uncertainty, contradiction, prefix."),
+        ("r_cpt > x", "r cpt is a number"),
+        ("outcome =", "outcome can be: adopted"),
+        ("such = 5", "\u201csuch\u201d nowhere"),
+        ('= "', "\u201c=\u201d nowhere"),
+    ],
+)
+def test_a_search_that_finds_nothing_says_why_and_what_to_write(
+    browser: Browser, place: str, query: str, said: str
+) -> None:
+    with opened(browser) as page:
+        ready(page, place)
+        page.get_by_role("searchbox").fill(query)
+        told = page.locator(".told")
+        expect(told).to_contain_text(said)
+        expect(told).to_contain_text("outcome=adopted")
+        expect(told).to_contain_text("Columns: ")
+        assert found(page) == 0
+        assert not serious(page)
+
+
+def test_a_search_says_what_the_filters_leave_out_of_it(browser: Browser, place: str) -> None:
+    with opened(browser) as page:
+        ready(page, f"{place}#outcome=adopted&q=recovered")
+        n = column("outcome").count("recovered")
+        expect(page.locator(".told")).to_contain_text(f"Outside the filters: {n} more rows")
+        page.get_by_role("button", name="Clear the filters").click()
+        assert found(page) == n
+
+
+def test_a_page_opens_on_what_its_run_is_about_and_shows_all_on_request(
+    browser: Browser, tmp_path: Path
+) -> None:
+    few = made(60, opened={"arm": "tampered", "nothing": "x"})
+    address = trial_pages.page(tmp_path / "opened.html", few).as_uri()
+    arms = next(c for c in few.index["columns"] if c["name"] == "arm")
+    codes = np.frombuffer(gzip.decompress(base64.b64decode(arms["codes"])), "<u2")
+    n = int((codes == arms["values"].index("tampered")).sum())
+    with opened(browser) as page:
+        ready(page, address)
+        assert found(page) == n
+        page.get_by_role("button", name="Remove arm: tampered").click()
+        assert found(page) == 60
+        page.wait_for_url("**#q=")
+        page.reload()
+        expect(page.locator(".found")).to_contain_text("60 of 60")
+        page.go_back()
+        expect(page.locator(".found")).to_contain_text(f"{n} of 60")
+        page.goto(f"{address}#trial={identity(5)}")
+        page.reload()
+        expect(page.locator(".found")).to_contain_text("60 of 60")
+
+
+def test_rows_are_counted_beside_the_requests_that_they_share(browser: Browser, place: str) -> None:
+    with opened(browser) as page:
+        ready(page, place)
+        expect(page.locator(".found")).to_have_text("700 of 700 rows, with 349 of 349 requests")
+        note = page.locator(".explorer > .note").first
+        expect(note).to_contain_text("stands in several rows. In 2 rows nothing was asked.")
+        tick(page, "outcome", "adopted")
+        places = [i for i, outcome in enumerate(column("outcome")) if outcome == "adopted"]
+        own = len({i // 2 for i in places} - {0})
+        expect(page.locator(".found")).to_have_text(
+            f"{len(places)} of 700 rows, with {own} of 349 requests"
+        )
+
+
+def test_the_list_leads_with_what_tells_trials_apart(browser: Browser, place: str) -> None:
+    with opened(browser) as page:
+        ready(page, f"{place}#d_t=3")
+        names = page.get_by_role("columnheader").all_inner_texts()
+        assert names[:6] == ["method", "outcome", "question", "gold", "value", "target"]
+
+
 def test_a_column_sorts_up_down_and_not_with_nothing_last(browser: Browser, place: str) -> None:
     with opened(browser) as page:
         ready(page, place)
@@ -227,14 +335,14 @@ def test_a_link_opens_one_trial_and_back_leads_to_the_list_as_it_was(
         expect(page.locator(".trial")).to_be_hidden()
         assert found(page) == n
         page.go_back()
-        expect(page.locator(".found")).to_have_text("700 of 700 trials")
+        expect(page.locator(".found")).to_contain_text("700 of 700 rows")
         page.go_forward()
         page.go_forward()
         expect(page.locator(".trial h3")).to_have_text(name)
-        page.get_by_role("button", name="Copy the link").click()
-        expect(page.locator(".tools [role=status]")).to_have_text("copied")
+        page.get_by_role("button", name="in the same file or view").click()
         link = page.evaluate("navigator.clipboard.readText()")
-        assert link == f"{place}#trial={re.findall('[0-9a-f]{16}', page.url)[0]}"
+        assert link == f"#trial={re.findall('[0-9a-f]{16}', page.url)[0]}"
+        expect(page.locator(".tools [role=status]")).to_have_text(f"copied {link}")
         page.get_by_role("button", name="Back to the list").click()
         expect(page.locator(".trial")).to_be_hidden()
         page.get_by_role("button", name="Remove outcome: partial").click()
@@ -372,6 +480,12 @@ def test_hostile_texts_are_only_text_and_stay_in_their_place(
             assert box.text_content() == visible(text)[:200_000] or len(text) > 9000
             assert _overflow(page) <= 0
             assert page.locator(".trial").evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+        page.evaluate("location.hash = '#q='")
+        for text in HOSTILE.values():
+            page.get_by_role("searchbox").fill(text)
+            assert _overflow(page) <= 0
+        page.evaluate(f"location.hash = '#trial={identity(0)}'")
+        expect(page.locator(".trial .side")).to_be_visible()
         assert page.evaluate("window.ran") is None
         assert page.locator("h1").count() == 1
         assert page.locator(".explorer :is(script, img, style, iframe)").count() == 0
@@ -459,6 +573,28 @@ def test_on_a_phone_a_trial_covers_the_list_and_leads_back(browser: Browser, pla
         assert found(page) == column("outcome").count("adopted")
 
 
+def test_cards_of_a_phone_name_what_they_say_and_show_it_whole(
+    browser: Browser, place: str
+) -> None:
+    with opened(browser, PHONE) as page:
+        ready(page, f"{place}#d_t=3&sort=-gold")
+        cards = page.locator(".rows .row").all()[:4]
+        for card in cards:
+            cells = card.locator("[role=gridcell]").all()
+            assert len(cells) == 7
+            names = [cell.get_attribute("data-label") for cell in cells]
+            assert names == ["method", "outcome", "question", "gold", "value", "target", "set"]
+            box = card.bounding_box()
+            assert box
+            for cell in cells:
+                own = cell.bounding_box()
+                assert own
+                assert own["y"] + own["height"] <= box["y"] + box["height"]
+        page.get_by_role("button", name="Filters").click()
+        panel = page.locator(".filters")
+        assert panel.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+
+
 def test_print_shows_the_opened_trial_only(browser: Browser, place: str) -> None:
     with opened(browser) as page:
         ready(page, place)
@@ -508,7 +644,10 @@ def test_an_index_that_is_not_whole_is_said_to_be_unreadable(
     def broken(index: dict[str, Any]) -> None:
         index["ids"] = "AAAA"
 
-    for change in (shorter, beyond, broken):
+    def fewer(index: dict[str, Any]) -> None:
+        index["requests"] = trial_pages.packed(np.zeros(3, "<u4"))
+
+    for change in (shorter, beyond, broken, fewer):
         path = trial_pages.page(tmp_path / "spoilt.html", _spoilt(made(5), change))
         with opened(browser) as page:
             page.goto(path.as_uri())
@@ -532,7 +671,7 @@ def test_without_unpacking_or_without_script_the_section_says_what_it_needs(
 def test_a_run_without_trials_is_a_page_without_rows(browser: Browser, tmp_path: Path) -> None:
     with opened(browser) as page:
         ready(page, trial_pages.page(tmp_path / "empty.html", made(0)).as_uri())
-        assert page.locator(".found").inner_text() == "0 of 0 trials"
+        assert page.locator(".found").inner_text() == "0 of 0 rows, with 0 of 0 requests"
 
 
 def test_the_scripts_write_no_markup_and_are_short() -> None:

@@ -36,6 +36,7 @@ FACETS: dict[str, list[Any]] = {
     "flags": [None, "knew_better", "knew_better, loop", "loop", "mentions_tampering, perfunctory"],
     "sample": [0],
 }
+QUESTION = "What is 711,025,910,075,{:03} + 3,300,410,998,123?"
 DATA = Path(__file__).parents[1] / "src" / "misled" / "data"
 SCRIPTS = tuple(DATA / name for name in ("trial.js", "trials.js", "explorer.js"))
 
@@ -71,8 +72,14 @@ def draw(i: int) -> dict[str, Any]:
     return {"gold": gold, "tampered": "".join(tampered), "value": value}
 
 
-def made(n: int, *, columns: Sequence[dict[str, Any]] = (), kept: str = "embedded") -> Trials:
-    """So many drawn trials; `columns` are further ones."""
+def made(
+    n: int,
+    *,
+    columns: Sequence[dict[str, Any]] = (),
+    kept: str = "embedded",
+    opened: dict[str, str] | None = None,
+) -> Trials:
+    """So many drawn trials; `columns` are further ones, `opened` what is chosen at first."""
     draws = np.random.default_rng(1)
     found: list[dict[str, Any]] = []
     for name, values in FACETS.items():
@@ -99,6 +106,7 @@ def made(n: int, *, columns: Sequence[dict[str, Any]] = (), kept: str = "embedde
     names = ("gold", "tampered", "value")
     found.extend(_texts(name, [each[name] for each in digits]) for name in names)
     found.append(_texts("problem", [f"addition-{i // 72}" for i in range(n)]))
+    found.append(_texts("question", [QUESTION.format(i // 72) for i in range(n)]))
     for name, scale in (("r_cpt", 1), ("relative_error", 1e-6), ("completion_tokens", 5000)):
         data = (draws.random(n) * scale).astype("<f4")
         data = np.round(data) if scale > 1 else data
@@ -113,8 +121,19 @@ def made(n: int, *, columns: Sequence[dict[str, Any]] = (), kept: str = "embedde
         "served": {"mode": "served"},
         "none": {"mode": "none", "why": "The texts are too large for this file: misled view DIR."},
     }[kept]
-    index = {"study": "cpt", "n": n, "columns": [*found, *columns], "ids": packed(ids)}
-    return Trials(index | {"texts": where}, dossier)
+    requests = np.arange(n, dtype="<u4") // 2  # the first two rows have none
+    index = {
+        "study": "cpt",
+        "n": n,
+        "columns": [*found, *columns],
+        "ids": packed(ids),
+        "requests": packed(requests),
+        "shared": "A control's reply stands in several rows.",
+        "leading": ["method", "d_t", "outcome", "question", "gold", "value"],
+        "opened": opened or {},
+        "texts": where,
+    }
+    return Trials(index, dossier)
 
 
 def _texts(name: str, values: Sequence[str | None]) -> dict[str, Any]:

@@ -105,7 +105,8 @@ def title(row: Judged, turned: str | None = None) -> str:
         return f"{who}: {label or row.outcome} ({row.set} {row.problem}, {row.arm})"
     count = None if row.k is None else f"{row.k} of 4"
     of = label and f"of a {label} answer"
-    said = ", ".join(filter(None, (row.verdict or row.outcome, of, turned)))
+    changed = None if turned is None or turned.startswith("unchanged") else turned
+    said = ", ".join(filter(None, (row.verdict or row.outcome, of, changed)))
     by = f"{row.set} {row.problem} by {row.generator}"
     how = ", ".join(filter(None, (by, row.shown, row.variant, row.place, count)))
     return f"{row.judge}, {row.condition}: {said} ({how})"

@@ -75,8 +75,8 @@ _NOTES = {
     "transition": "What the chain did to the verdict; stands at the verdict with the chain",
 }
 _SHARED = {
-    "cpt": "A control's reply stands beside every cell that it is compared with, once a row.",
-    "judge": "A reply to the same request stands in every row that asks it.",
+    "cpt": "A control's reply stands beside every cell that it is compared with, in a row each.",
+    "judge": "A request that several rows share was asked once, and its reply stands in each.",
 }
 _OWN = {"counted": "counted", "accepted": "accepted answers"}
 _LABEL = {"true": "right", "false": "wrong"}
@@ -158,7 +158,7 @@ def _of_cpt(frame: pl.DataFrame) -> pl.DataFrame:
 def _tallied(outcome: str) -> str:
     if outcome in UNANSWERED:
         return f"no: {outcome}"
-    return "yes" if outcome in VALUED else "yes, as an answer without a value"
+    return "yes" if outcome in VALUED else "yes, without a value"
 
 
 def _of_judge(frame: pl.DataFrame) -> pl.DataFrame:

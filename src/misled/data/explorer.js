@@ -9,41 +9,14 @@
  */
 (() => {
   const { button, definitions, make, plural, shown, tell } = trial;
-  const { NONE, cell, grouped, idOf, named, rowOf, varies } = trials;
+  const { NONE, address, brief, cell, choose, grouped, idOf, named, rowOf, varies } = trials;
   const MOST_ROWS = 500000; // more would be higher than browsers can scroll
   const FEW = 8; // options of a filter before the rest is folded
   const AHEAD = 8; // rows drawn beyond the edges of the list
+  const CARD = 7; // what a row says on a phone
   const narrow = matchMedia("(max-width: 60rem)"); // as in explorer.css
 
-  // ------------------------------------------------------------------------------------- state
-
-  const blank = () => ({ trial: "", q: "", sort: "", chosen: new Map() });
-
-  /** What the address says; null where its end is none of ours (`#findings`, nothing). */
-  function stateIn(hash, run) {
-    if (!hash.includes("=")) return null;
-    const state = blank();
-    for (const [name, value] of new URLSearchParams(hash.slice(1))) {
-      const c = run.varying.find((each) => each.name === name);
-      if (["trial", "q", "sort"].includes(name)) state[name] = value;
-      else if (c?.options?.includes(value)) choose(state.chosen, name, value, true);
-    }
-    return state;
-  }
-
-  function address({ trial: id, q, sort, chosen = new Map() }) {
-    const parts = new URLSearchParams();
-    for (const [name, value] of Object.entries({ trial: id, q, sort })) if (value) parts.append(name, value);
-    for (const [name, own] of chosen) for (const value of own) parts.append(name, value);
-    return `#${parts.toString() || "q="}`;
-  }
-
-  function choose(chosen, name, value, on) {
-    const own = new Set(chosen.get(name));
-    own[on ? "add" : "delete"](value);
-    if (own.size) chosen.set(name, own);
-    else chosen.delete(name);
-  }
+  // ----------------------------------------------------------------------------------- history
 
   /**
    * A function that writes an address a moment later, since browsers refuse many a second. `push`
@@ -147,11 +120,21 @@
 
   // -------------------------------------------------------------------------------------- list
 
+  /** The length of the longest value of a column, of a facet among those found. */
+  function longest(c) {
+    const values = (c.values || []).filter((_, code) => !c.used || c.used[code]).slice(0, 1000);
+    return Math.max(0, ...values.map((value) => String(value ?? "").length));
+  }
+
+  /** Whether what a column says takes a line of its own on a phone. */
+  const broad = (c) => c.kind === "text" && longest(c) + brief(c).length > 20;
+
   /** How many digits wide a column is shown; what does not fit stands in its title. */
   function width(c) {
-    const values = c.kind === "number" ? [] : c.values.slice(0, 1000);
-    const longest = Math.max(0, ...values.map((value) => String(value ?? "").length));
-    return Math.max(Math.min(longest, c.kind === "facet" ? 22 : 18), Math.min(c.label.length + 2, 13));
+    const words = c.label.split(" ").map((word) => word.length);
+    const label = Math.max(...words, Math.ceil(c.label.length / 2)) + 3;
+    const most = c.kind === "facet" ? 22 : c.name === "question" ? 30 : 18;
+    return Math.max(Math.min(longest(c), most), Math.min(label, 13));
   }
 
   /** The head of a column, which sorts: up, down, not. */
@@ -177,6 +160,7 @@
   class List {
     constructor(open, resort) {
       Object.assign(this, { open, resort, hits: new Uint32Array(0), columns: [], current: -1, first: 0 });
+      this.broad = new Set();
       this.head = make("div", { role: "row", class: "row", "aria-rowindex": 1 });
       this.top = make("div", { role: "rowgroup", class: "head" }, this.head);
       this.rows = make("div", { role: "rowgroup", class: "rows" });
@@ -195,7 +179,13 @@
 
     get height() {
       const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-      return Math.round(rem * (narrow.matches ? 3.75 : 1.75));
+      return Math.round(rem * (narrow.matches ? 0.7 + 1.2 * this.lines : 1.75));
+    }
+
+    /** How many lines a row has on a phone: two columns beside each other, sentences alone. */
+    get lines() {
+      const [all, alone] = [Math.min(this.columns.length, CARD), this.broad.size];
+      return Math.max(alone + Math.ceil((all - alone) / 2), 1);
     }
 
     get page() {
@@ -209,6 +199,7 @@
     update(hits, columns, sort, current) {
       const moved = hits.length !== this.hits.length || this.sort !== sort;
       Object.assign(this, { hits: hits.subarray(0, MOST_ROWS), columns, sort });
+      this.broad = new Set(columns.slice(0, CARD).filter(broad));
       const [focused, { style }] = [
         this.head.contains(document.activeElement) && document.activeElement,
         this.element,
@@ -248,11 +239,11 @@
     }
 
     row(at, height) {
-      const cells = this.columns.map((c) => {
+      const told = narrow.matches ? this.columns.slice(0, CARD) : this.columns;
+      const cells = told.map((c) => {
         const text = cell(c, this.hits[at]);
-        const kind = c.kind === "number" ? "amount" : text === NONE ? "nothing" : null;
-        const label = c.kind === "text" || Number.isFinite(Number(text)) ? c.label : null; // for a phone
-        return tell("span", text, { role: "gridcell", class: kind, title: text, "data-label": label });
+        const kind = c.kind === "number" ? "amount" : this.broad.has(c) ? "broad" : null;
+        return tell("span", text, { role: "gridcell", class: kind, title: text, "data-label": brief(c) });
       });
       const here = at === this.current;
       const states = {
@@ -272,6 +263,9 @@
 
   // ------------------------------------------------------------------------------ opened trial
 
+  const COPY =
+    "Copy #trial=\u2026 of this trial: it opens it in the same file or view, behind its address or as a search";
+
   /** The pane of the opened trial; a next one is shown from where the last one was being read. */
   class Pane {
     constructor({ close, step, copy }) {
@@ -285,7 +279,7 @@
         tool("\u2191", "Previous trial (k)", () => step(-1)),
         tool("\u2193", "Next trial (j)", () => step(1)),
         this.place,
-        tool("Copy link", "Copy the link to this trial", () => copy(this.copied)),
+        tool("Copy link", COPY, () => copy(this.copied)),
         this.copied,
       );
       this.body = make("div", { class: "body" });
@@ -334,12 +328,37 @@
     }
   }
 
+  // ------------------------------------------------------------------------------------- words
+
+  /** Why there are more rows than requests. */
+  function shares({ n, asked, shared }) {
+    if (!asked || asked.own === n) return [];
+    const none = asked.none ? ` In ${plural(asked.none, "row")} nothing was asked.` : "";
+    return [make("p", { class: "note" }, asked.own + asked.none < n ? shared || "" : "", none)];
+  }
+
+  /** How a search was read; what else fits it; what to write where nothing does. */
+  function understood(run, found, hits, clear) {
+    if (!found) return [];
+    const nodes = shown(`Searched: ${[`${found.said}.`, ...found.hints].join(" ")}`);
+    if (found.n > hits) {
+      nodes.push(` Outside the filters: ${plural(found.n - hits, "more row")}. `);
+      nodes.push(button("Clear the filters", clear, { class: "plain" }));
+    } else if (!found.n) {
+      const all = run.columns.filter((c) => !c.constant).map(brief);
+      const write = "Write a text as it stands in a row or its question, or a column and a value";
+      const some = trials.examples(run).join("; ");
+      nodes.push(...shown(` Nothing fits. ${write}: ${some}. Columns: ${all.join(", ")}.`));
+    }
+    return nodes;
+  }
+
   // --------------------------------------------------------------------------------- the whole
 
   class Explorer {
     constructor(root, run, status) {
       Object.assign(this, { root, run, status, row: -1, hits: new Uint32Array(0) });
-      this.state = stateIn(location.hash, run) || blank();
+      this.state = trials.stateIn(location.hash, run) || trials.opening(run);
       this.texts = trials.library(run);
       this.write = historian();
       this.filters = filterPane(run, this.toggle);
@@ -352,8 +371,8 @@
       this.sorting = sortControl(run, this.resort);
       this.chips = make("div", { class: "chips" });
       const input = () => this.change({ q: this.search.value }, false);
-      const amount = run.varying.find((c) => c.data);
-      const placeholder = `a value, a problem${amount ? `, ${amount.name}>1` : ""}`;
+      this.told = make("p", { class: "note told", "aria-live": "polite" });
+      const placeholder = ["a text", ...trials.examples(run).slice(0, 2)].join(", ");
       this.search = make("input", { type: "search", placeholder, input });
       this.build();
       root.addEventListener("keydown", (event) => this.pressed(event));
@@ -375,8 +394,10 @@
       const keys =
         "Keys: j and k open the next and the previous trial, / searches, Esc closes. Print prints the opened trial.";
       root.append(
+        ...shares(this.run),
         make("div", { class: "bar" }, make("label", {}, "Search ", this.search), this.sorting.element, fold),
         this.chips,
+        this.told,
         make("div", { class: "panes" }, this.filters.element, this.list.element, this.pane.element),
         make("p", { class: "note keys" }, keys),
       );
@@ -392,18 +413,23 @@
     /** Shows all that follows from the state, but the texts of the opened trial. */
     refresh() {
       const { run, state } = this;
-      if (this.masked !== state.q) [this.mask, this.masked] = [trials.searched(run, state.q), state.q];
+      if (this.masked !== state.q) [this.found, this.masked] = [trials.searched(run, state.q), state.q];
       if (this.ordered !== state.sort)
         [this.order, this.ordered] = [trials.sorted(run, state.sort), state.sort];
-      const { hits, counts } = trials.sift(this.filters.facets, state.chosen, this.mask, this.order);
-      const cut = hits.length > MOST_ROWS ? `; the list ends after ${plural(MOST_ROWS, "trial")}` : "";
+      const { hits, counts } = trials.sift(this.filters.facets, state.chosen, this.found?.mask, this.order);
+      const cut = hits.length > MOST_ROWS ? `; the list ends after ${plural(MOST_ROWS, "row")}` : "";
+      const own = run.requests ? trials.asked(run, hits).own : 0;
+      const whole = run.requests ? plural(run.asked.own, "request") : "";
+      const asked = whole && `, with ${grouped.format(own)} of ${whole}`;
       this.hits = hits;
-      this.status.textContent = `${grouped.format(hits.length)} of ${plural(run.n, "trial")}${cut}`;
+      this.filters.facets.forEach((c, i) => (c.used = counts[i]));
+      this.status.textContent = `${grouped.format(hits.length)} of ${plural(run.n, "row")}${asked}${cut}`;
+      this.told.replaceChildren(...understood(run, this.found, hits.length, this.clear));
       this.filters.update(counts, state.chosen);
-      const told = hits.length > 1 ? run.varying.filter((c) => varies(c, hits)) : run.varying;
+      const told = hits.length > 1 ? run.listed.filter((c) => varies(c, hits)) : run.listed;
       this.list.update(hits, told, state.sort, hits.indexOf(this.row));
       this.chips.replaceChildren(
-        ...chips(run, state.chosen, this.toggle, () => this.change({ chosen: new Map() })),
+        ...chips(run, state.chosen, this.toggle, this.clear),
       );
       this.sorting.update(state.sort);
       this.pane.place.textContent = this.where();
@@ -421,6 +447,8 @@
       choose(this.state.chosen, name, value, on);
       this.change({});
     };
+
+    clear = () => this.change({ chosen: new Map() });
 
     resort = (sort) => this.change({ sort });
 
@@ -499,8 +527,11 @@
     async copy(told) {
       const { trial: id } = this.state;
       try {
-        await navigator.clipboard.writeText(location.href.replace(/#.*$/, "") + address({ trial: id }));
-        told.textContent = "copied";
+        // An address on this machine is worth nothing to who is sent it.
+        const near = location.protocol === "file:" || ["127.0.0.1", "localhost"].includes(location.hostname);
+        const link = (near ? "" : location.href.replace(/#.*$/, "")) + address({ trial: id });
+        await navigator.clipboard.writeText(link);
+        told.textContent = near ? `copied ${link}` : "copied";
       } catch {
         told.replaceChildren(tell("a", "this is the link", this.link(id)));
       }
@@ -527,7 +558,8 @@
 
     /** Follows Back, Forward, and an address that was typed. */
     arrive(event) {
-      const found = stateIn(location.hash, this.run) || (event.state?.blank ? blank() : null);
+      const first = event.state?.blank ? trials.opening(this.run) : null;
+      const found = trials.stateIn(location.hash, this.run) || first;
       if (!found) return;
       const { trial: id } = found;
       const other = id !== this.state.trial;

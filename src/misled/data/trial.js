@@ -15,10 +15,11 @@ const trial = (() => {
   const FIRST = 8; // facts that are shown without asking
   const ROLES = ["calculation", "reflection", "verification", "conclusion", "other"];
   const MARKS = {
-    tampered: "changed; above it or struck out what stood there",
+    tampered: "changed digits or text: what stood there is small above it, or struck out behind it",
     inserted: "text that was put in",
     adopted: "tampered digit that the reply repeats",
     value: "what was read as the answer",
+    verdict: "what was read as the verdict",
   };
   // What the answer did at a place.
   const VERDICTS = {
@@ -229,8 +230,9 @@ const trial = (() => {
       ...(part.messages || []).flatMap((m) => m.pieces),
     ]);
     const found = new Set(pieces.map(([, style]) => style).flatMap(marksOf));
+    const said = { inserted: "text", verdict: "yes" };
     const line = (name) =>
-      make("span", {}, make("mark", { class: name }, name === "inserted" ? "text" : "7"), ` ${MARKS[name]}`);
+      make("span", {}, make("mark", { class: name }, said[name] || "7"), ` ${MARKS[name]}`);
     return Object.keys(MARKS)
       .filter((name) => found.has(name))
       .map(line);
