@@ -28,7 +28,7 @@ models settings judge_plans plans judge_prompts conditions units judge_units sho
 grading deciding
 mathchild sieve places schema store damage reuse bills ledger
 engines probe experiments studies progress frontier loop
-trials captions_judge captions sheets latex lines
+trials captions_judge captions glossary sheets latex lines
 cells comparisons sweeps families exhibits costs effort exhibits_effort conduct estimates
 judged rulings flips controlled labelling strengths exhibits_judge judgements
 sides differing pairing pairing_judge versus versus_judge facing

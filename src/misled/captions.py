@@ -11,6 +11,7 @@ from misled import captions_judge
 
 __all__ = [
     "ACROSS",
+    "BOUNDS",
     "KEYS",
     "METRICS",
     "SIGNED",
@@ -196,6 +197,10 @@ METRICS = {
     "deleted": ("deleted", "median tampered places that the structure took away"),
     "common_items": ("common", "share of the problems that a model solved that all solved"),
 }
+BOUNDS = (
+    "..., least and ..., most",
+    "what it can be at least and at most, however the unread were",
+)
 SIGNED = ("net_", "change_", "minus_", "slope_", "estimate", "reliance", "answer_reliance")
 SIZES = (  # shown with one decimal
     *("length", "occurrences", "deleted"),

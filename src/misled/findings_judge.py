@@ -300,8 +300,8 @@ def _left_out(bench: Bench) -> Iterator[str]:
         ends = [bench.one("bounds_of_changes", f"change_{name}_{end}") for end in _ENDS]
         low, high = (None if e is None else e.value for e in ends)
         if low is not None and high is not None:
-            ends = dict.fromkeys(f"{100 * end:+.0f}" for end in (low, high))
-            said.append(f"{y} ones by {' to '.join(ends)} points")
+            span = dict.fromkeys(f"{100 * end:+.0f}" for end in (low, high))
+            said.append(f"{y} ones by {' to '.join(span)} points")
     if said:
         yield (
             "Whatever the unread verdicts were, the chain changes what this judge accepts of "

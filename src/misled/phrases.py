@@ -27,6 +27,7 @@ __all__ = [
     "points",
     "simulated",
     "simulations",
+    "titled",
     "where",
     "why",
 ]
@@ -101,6 +102,12 @@ def simulations(models: Iterable[str]) -> str:
         f" {who} simulated, by a program whose behaviour was set in advance: the numbers say "
         "nothing about any language model."
     )
+
+
+def titled(title: str, entries: Iterable[Entry]) -> str:
+    """A title, and whether nobody but simulated models was asked."""
+    names = {e.keys[who] for e in entries for who in ("target", "judge") if e.keys.get(who)}
+    return f"{title} (simulated models)" if names and all(map(simulated, names)) else title
 
 
 def many(n: int, what: str) -> str:

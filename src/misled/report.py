@@ -20,10 +20,10 @@ from markupsafe import Markup, escape
 from msgspec.structs import replace
 from rich.console import Console
 
-from misled import captions, figures_effort, pages, sheets
+from misled import captions, figures_effort, glossary, pages, sheets
 from misled.cautions import Caution
 from misled.parts import PARTS, Parts, Plate
-from misled.phrases import simulated
+from misled.phrases import titled
 from misled.records import Entry, Record, Usage
 
 __all__ = ["ReportInput", "html", "summary", "write"]
@@ -110,6 +110,7 @@ class _Group(Record, frozen=True):
     first: tuple[_Figure, ...]
     rest: tuple[_Figure, ...]
     texts: tuple[_Texts, ...] = ()
+    told: _Grid | None = None  # what the texts took
 
     @property
     def others(self) -> list[str]:
@@ -129,27 +130,30 @@ def html(run: ReportInput) -> str:
     study = run.study or _study(run.entries)
     parts = PARTS[study]
     listed = run.trials if run.trials and run.trials.index else None
-    shown = {entry.metric for entry in run.entries}
     grids = list(_tables(run.entries))
     environment = pages.environment()
     environment.filters["symbols"] = _symbols
+    lead = parts.lead(run.entries) if run.entries else "Nothing has been answered yet."
+    warned = [*_own_cautions(run), *parts.cautions(run.entries)]
+    said = [lead, *(caution.text for caution in warned), *_said(grids)]
     return environment.get_template("report.html.jinja").render(
         run=run,
         study=study,
         reading=f"report.{study}.html.jinja",
-        title=run.title or _title(parts, run.entries),
+        title=run.title or titled(parts.title, run.entries),
         more=parts.more,
-        lead=parts.lead(run.entries) if run.entries else "Nothing has been answered yet.",
+        lead=lead,
         strip=list(_strip(run)),
         glance=parts.glance(run.entries),
         findings=parts.findings(run.entries),
-        cautions=[*_own_cautions(run), *parts.cautions(run.entries)],
+        cautions=warned,
         main=_main_table(parts, run.entries),
         opened=_those(grids, parts.opened),
         compared=_those(grids, parts.compared),
         groups=_groups(run, parts, study),
         tables=[grid for grid in grids if grid.id not in {*parts.opened, *parts.compared}],
-        words=[captions.METRICS[metric] for metric in captions.METRICS if metric in shown],
+        words=glossary.words(study, said),
+        columns=glossary.columns({entry.metric for entry in run.entries}),
         facts=list(_facts(run)),
         csp=pages.policy(scripted=listed is not None),
         **pages.blocks(listed),
@@ -173,12 +177,15 @@ def _study(entries: Sequence[Entry]) -> str:
     return entries[0].study if entries else "cpt"
 
 
-def _title(parts: Parts, entries: Sequence[Entry]) -> str:
-    """The study's, and whether nobody but simulated models was asked."""
-    names = {e.keys[who] for e in entries for who in ("target", "judge") if e.keys.get(who)}
-    return (
-        f"{parts.title} (simulated models)" if names and all(map(simulated, names)) else parts.title
-    )
+def _said(grids: Sequence[_Grid]) -> Iterator[str]:
+    """What tables say in words: names of keys and columns, and the values of keys."""
+    for grid in grids:
+        sheet = grid.sheet
+        yield from (*sheet.heads, *sheet.columns, *sheet.constant, *sheet.constant.values())
+        yield from dict.fromkeys(key for line in sheet.lines for key in line.keys)
+        yield from (sheet.caption, grid.id.replace("_", " "))
+        if captions.KEYS["source"] in {*sheet.heads, *sheet.constant}:
+            yield "source"
 
 
 def _own_cautions(run: ReportInput) -> Iterator[Caution]:
@@ -254,6 +261,7 @@ def _groups(run: ReportInput, parts: Parts, study: str) -> list[_Group]:
     texts = tuple(_texts(run))
     if texts:
         found.setdefault("figure6", [])
+    told = [e for e in run.entries if e.table == "figure6"]
     groups = []
     for table, figures in sorted(found.items()):
         first = [figure for figure in figures[:2] if figure.title == figures[0].title]
@@ -265,6 +273,7 @@ def _groups(run: ReportInput, parts: Parts, study: str) -> list[_Group]:
                 first=tuple(first),
                 rest=tuple(figures[len(first) :]),
                 texts=texts if table == "figure6" else (),
+                told=_Grid(table, sheets.sheet(told), _csv(told)) if told and texts else None,
             )
         )
     return groups
