@@ -229,7 +229,7 @@ def test_the_list_leads_with_what_tells_trials_apart(browser: Browser, place: st
     with opened(browser) as page:
         ready(page, f"{place}#d_t=3")
         names = page.get_by_role("columnheader").all_inner_texts()
-        assert names[:6] == ["method", "outcome", "question", "gold", "value", "target"]
+        assert names[:6] == ["outcome", "method", "question", "gold", "value", "target"]
 
 
 def test_a_column_sorts_up_down_and_not_with_nothing_last(browser: Browser, place: str) -> None:
@@ -583,7 +583,7 @@ def test_cards_of_a_phone_name_what_they_say_and_show_it_whole(
             cells = card.locator("[role=gridcell]").all()
             assert len(cells) == 7
             names = [cell.get_attribute("data-label") for cell in cells]
-            assert names == ["method", "outcome", "question", "gold", "value", "target", "set"]
+            assert names == ["outcome", "method", "question", "gold", "value", "target", "set"]
             box = card.bounding_box()
             assert box
             for cell in cells:

@@ -129,7 +129,7 @@ def made(
         "ids": packed(ids),
         "requests": packed(requests),
         "shared": "A control's reply stands in several rows.",
-        "leading": ["method", "d_t", "outcome", "question", "gold", "value"],
+        "leading": ["outcome", "method", "d_t", "question", "gold", "value"],
         "opened": opened or {},
         "texts": where,
     }

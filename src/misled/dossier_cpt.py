@@ -233,9 +233,9 @@ def _done(made: handing.Handed, row: Row) -> str:
     put = [edit.after for edit in made.edits if not edit.before]
     said = []
     if changed:
-        each = f", {row.d_t} of its digits in each" if row.d_t else ""
+        digits = f", {row.d_t} {'digit' if row.d_t == 1 else 'digits'} in each" if row.d_t else ""
         stands = "place that states the result" if changed == 1 else "places that state the result"
-        said.append(f"{changed} {stands} changed{each}")
+        said.append(f"Changed in {changed} {stands}{digits}")
     if gone:
         size = sum(map(len, gone))
         said.append(

@@ -62,11 +62,12 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "cpt": ("question", "gold", "tampered", "value", "problem"),
     "judge": ("question", "accepted", "value", "problem"),
 }
-# What a list shows first, and of what it shows nothing else until asked.
+# What a list shows first, a filter shows first, and a page shows alone until asked.
 LEADING: dict[str, tuple[str, ...]] = {
-    "cpt": ("target", "method", "d_t", "outcome", "question", "gold", "value"),
-    "judge": ("judge", "label", "verdict", "transition", "question", "accepted", "value"),
+    "cpt": ("outcome", "target", "method", "d_t", "question", "gold", "value"),
+    "judge": ("transition", "judge", "label", "verdict", "question", "accepted", "value"),
 }
+_FIRST = {"arm": "tampered", "condition": "reasoning", "outcome": "adopted", "transition": "misled"}
 OPENED = {"cpt": ("arm", "tampered"), "judge": ("condition", "reasoning")}
 _NOTES = {
     "arm": "Whose trial it is: the tampered chain's, or a control's",
@@ -203,8 +204,7 @@ def _coded(frame: pl.DataFrame, name: str, kind: str) -> dict[str, Any]:
     values = column.unique().sort(nulls_last=True)
     if kind == "facet" and column.dtype == pl.String:
         used = dict(column.value_counts().iter_rows())
-        first = dict(OPENED.values()).get(name)
-        order = sorted(values, key=lambda v: (v is None, v != first, -used[v], v or ""))
+        order = sorted(values, key=lambda v: (v is None, v != _FIRST.get(name), -used[v], v or ""))
         values = pl.Series(order, dtype=pl.String)
     codes = column.replace_strict(values, pl.Series(range(len(values)), dtype=pl.UInt32))
     return {

@@ -331,7 +331,7 @@ const trials = (() => {
 
   /** Queries of this run as a reader could write them. */
   function examples({ listed, leading }) {
-    const facet = listed.findLast((c) => c.kind === "facet" && leading?.includes(c.name));
+    const facet = listed.find((c) => c.kind === "facet" && leading?.includes(c.name));
     const option = facet?.options.find((each) => each && !each.includes(" ")) ?? facet?.options[0];
     const amount = listed.find((c) => c.data);
     const told = listed.find((c) => c.kind === "text");
