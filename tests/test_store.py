@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import toys
+from misled import places
 from misled.damage import damaged
 from misled.errors import StoreError
-from misled.places import LEVELS
 from misled.records import Failure, Message, Request, Response, Usage
 from misled.schema import MIGRATIONS, SCHEMA
 from misled.sieve import Sieve
@@ -198,20 +198,22 @@ def test_an_answer_that_stands_twice_in_a_batch_counts_once(tmp_path: Path) -> N
         assert damaged(store) == []
 
 
-def test_keys_are_found_in_every_level_and_stay_unique(tmp_path: Path) -> None:
+def test_keys_are_found_in_every_level_and_stay_unique(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Commits of all sizes, some of what is there already, until the last level has keys."""
-    every = [(toys.ask(str(i)), Response(content=str(i))) for i in range(19400)]
+    monkeypatch.setattr(places, "LEVELS", (10, 80, 640))
+    every = [(toys.ask(str(i)), Response(content=str(i))) for i in range(1000)]
     with Store(tmp_path / "misled.db") as store:
         start = 0
-        for size in (1, 2, 3, 200, 1021, 700, *[4000] * 4, 1100, 300):
+        for size in (1, 2, 3, 11, 60, 40, *[200] * 4, 70, 5):
             store.commit(every[max(0, start - size) : start + size])
             start += size
         held = dict(store.select("SELECT level, count(*) FROM places GROUP BY level"))
-        assert held.keys() == {0, 1, 2}
-        assert held[0] <= LEVELS[0]
-        assert held[1] <= LEVELS[1]
+        assert held.keys() == {0, 1, 2, 3}, held
+        assert all(held[level] <= most for level, most in enumerate(places.LEVELS))
         assert sum(held.values()) == store.counts().responses == start
-        for request, response in every[:start:97]:
+        for request, response in every[:start:7]:
             assert store.get(request) == response
         assert store.get(toys.ask("no")) is None
         assert damaged(store) == []

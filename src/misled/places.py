@@ -17,9 +17,10 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-__all__ = ["LEVELS", "find", "insert", "put"]
+__all__ = ["HAS_KEY", "LEVELS", "find", "insert", "put"]
 
-LEVELS = (1024, 16384)  # keys that a level may hold
+LEVELS = (1024, 8192, 65536)  # keys that a level may hold
+HAS_KEY = "level IN (0, 1, 2, 3) AND key"  # then " = ?" or " IN (?, ?)": a look into each level
 ROWS = 128  # of a statement: 999 values at most in old builds of SQLite
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ def find(db: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, int]:
     found: dict[bytes, int] = {}
     for part in _parts(keys):
         marks = ", ".join("?" * len(part))
-        query = f"SELECT key, id FROM places WHERE level IN (0, 1, 2) AND key IN ({marks})"  # noqa: S608 - our own words
+        query = f"SELECT key, id FROM places WHERE {HAS_KEY} IN ({marks})"  # noqa: S608 - our own words
         found.update(db.execute(query, part))
     return found
 

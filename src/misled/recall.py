@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from misled.places import HAS_KEY
 from misled.records import Answer, Request
 from misled.schema import digest_of
 from misled.store import Store, decoded
@@ -23,9 +24,9 @@ Kept: TypeAlias = tuple[Request, Answer | None]
 AT_ONCE = 128  # keys of a statement: 999 values at most in old builds of SQLite
 
 _FOUND = (
-    "SELECT r.key, r.body, a.kind, a.body, a.digest FROM places p "
-    "JOIN requests r ON r.id = p.id LEFT JOIN answers a ON a.id = p.id "
-    "WHERE p.level IN (0, 1, 2) AND p.key IN "
+    "SELECT r.key, r.body, a.kind, a.body, a.digest FROM "  # noqa: S608 - our own words
+    f"(SELECT id FROM places WHERE {HAS_KEY} IN (%s)) AS p "
+    "JOIN requests r ON r.id = p.id LEFT JOIN answers a ON a.id = p.id"
 )
 
 
@@ -38,8 +39,8 @@ def recall(store: Store, keys: Collection[str]) -> dict[str, Kept]:
     wanted = sorted({digest_of(key) for key in keys})
     for start in range(0, len(wanted), AT_ONCE):
         part = wanted[start : start + AT_ONCE]
-        marks = f"({', '.join('?' * len(part))})"
-        for key, asked, *answer in store.select(_FOUND + marks, *part):
+        query = _FOUND % ", ".join("?" * len(part))
+        for key, asked, *answer in store.select(query, *part):
             reply = None if answer[0] is None else decoded(*answer)
             try:
                 found[key] = msgspec.json.decode(asked, type=Request), reply
