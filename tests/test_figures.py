@@ -174,6 +174,7 @@ def test_a_figure_is_painted_once_for_all_formats() -> None:
     (drawing,) = figures.drawings([e for e in run() if e.table == "figure4"])
     images = figures.render(drawing, *figures.FORMATS)
     assert [image[:5] for image in images] == [b"<?xml", b"\x89PNG\r", b"%PDF-"]
+    assert b"/FontFile2" in images[2]  # its fonts are in it
 
 
 def test_an_svg_holds_its_texts_as_they_are_and_says_which_fonts_may_stand_in() -> None:
