@@ -16,6 +16,7 @@ from misled.cautions import cautions
 from misled.estimates import entries
 from misled.figures_effort import Exhibit, Side
 from misled.glance import cpt
+from misled.parts import PARTS
 from misled.phrases import brief, percent
 from misled.plans import study
 from misled.records import Entry, Usage
@@ -224,6 +225,30 @@ def test_what_the_result_alone_says_of_the_chain(
     said = findings.alone(msgspec.structs.replace(e, low=low, high=high))
     assert words in said
     assert bool(words) == bool(said)
+
+
+def test_what_is_said_of_figures_and_tests_fits_the_run(compared: tuple[Entry, ...]) -> None:
+    """Only methods that were run, a second asking only where there was one, no Table 1 unseen."""
+
+    def shown(found: tuple[Entry, ...]) -> str:
+        return Page(report.html(report.ReportInput(entries=found, plan_toml=""))).text
+
+    text = shown(compared)
+    assert "as in Figure 5 of the first paper, arXiv 2503.19326" in text
+    assert "Prefix says so" not in text
+    assert "prefix says so and makes the reply begin" in text
+    assert "uncertainty says that it may" not in text
+    assert "Tests fixed in advance" in text
+    assert "Table 1 of the first paper" not in text
+    assert "Estimates are differences of shares of trials" in text
+    assert "Table 1 of the first paper" in shown(run(sets=("word:6",), degrees=(1,)))
+    assert text.index("Tests fixed in advance") < text.index("as in Figure 5")
+    again = "The question alone was asked twice"
+    line = next(e for e in compared if e.keys.get("arm") == "tampered")
+    twice = msgspec.structs.replace(line, table="figure7", keys={"arm": "again"})
+    hints = PARTS["cpt"].hints
+    assert again in hints([line, twice])["figure7"]
+    assert again not in hints([line])["figure7"]
 
 
 def test_several_models_are_told_at_a_glance() -> None:

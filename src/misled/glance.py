@@ -168,7 +168,7 @@ def _spread(found: Mapping[str, Entry | None], say: Callable[[Entry], str]) -> s
     if not sure:
         return ""
     first, last = min(sure), max(sure)
-    if first[1:3] == last[1:3]:
+    if first[1:3] == last[1:3] and len(sure) == len(found) > 1:
         return first[2]
     return " to ".join(dict.fromkeys(f"{said} ({who})" for _, _, said, who in (first, last)))
 

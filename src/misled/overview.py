@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+from msgspec.structs import replace
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +23,12 @@ __all__ = ["lead", "main", "terminal"]
 
 MAIN = ("r_cpt", "recovered", "adopted", "net_adoption", "net_r")
 FEW_DEGREES = 3
+SCORED = (
+    "R_CPT is the mean of D_T / (2 D_T - c), where c of the D_T changed digits are in the answer: "
+    ".5 where the true result was found, 1 where the wrong one was repeated; 2 is set where the "
+    "answer has another length or sign, or more wrong digits than were changed (confused). Net: "
+    "minus the same after the untampered chain"
+)
 
 
 def lead(entries: Sequence[Entry]) -> str:
@@ -43,7 +50,10 @@ def main(entries: Sequence[Entry]) -> tuple[sheets.Sheet, list[Entry]] | None:
         for e in _intact(entries)
         if e.table == "pooled" and e.metric in MAIN and e.keys.get("against", "clean") == "clean"
     ]
-    return (sheets.sheet(chosen, digits=2, n_of="adopted"), chosen) if chosen else None
+    if not chosen:
+        return None
+    sheet = sheets.sheet(chosen, digits=2, n_of="adopted")
+    return replace(sheet, notes=(SCORED, *sheet.notes)), chosen
 
 
 def _intact(entries: Iterable[Entry]) -> list[Entry]:

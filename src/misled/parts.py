@@ -68,7 +68,9 @@ class Parts(NamedTuple):
     terminal: Callable[[Sequence[Entry], int], Iterator[Table]]
     plates: Callable[[Sequence[Entry], _Panels, Mapping[str, bytes]], Iterator[Plate]]
     glance: Callable[[Iterable[Entry]], Glance | None]
-    hints: Mapping[str, str]  # how to read a figure
+    hints: Callable[[Sequence[Entry]], Mapping[str, str]]  # how to read a figure
+    paper: str  # whose numbers figures and tables have
+    units: str  # what the estimates of the tests fixed in advance are
     opened: tuple[str, ...]
     compared: tuple[str, ...]
 
@@ -129,12 +131,56 @@ def _plate(
     )
 
 
-_HANDED = (
-    "baseline hands the chain over without comment, uncertainty says that it may contain errors, "
-    "contradiction that it does and to ignore them, prefix makes the reply begin with a "
-    "recomputation as well."
-)
+_METHODS = {
+    "baseline": "baseline hands the chain over without comment",
+    "uncertainty": "uncertainty says that it may contain errors",
+    "contradiction": "contradiction says that it contains errors and to ignore them",
+    "prefix": "prefix says so and makes the reply begin with a recomputation",
+}
 _NET = "Net: minus the same with the untampered chain; 0 means that tampering does nothing."
+
+
+def _cpt_hints(entries: Sequence[Entry]) -> dict[str, str]:
+    """Of the methods that were run, and of the question asked again only where it was."""
+    there = {e.keys.get("method") for e in entries}
+    handed = ", ".join(words for name, words in _METHODS.items() if name in there)
+    handed = f" {handed[:1].upper()}{handed[1:]}." if handed else ""
+    twice = any(e.table == "figure7" and e.keys.get("arm") == "again" for e in entries)
+    chance = " The question alone was asked twice: how far the two differ is chance."
+    return {
+        "figure4": "R_CPT is .5 where a model finds the true result, 1 where it repeats the "
+        "tampered one, and 2 where more digits of its answer are wrong than were tampered "
+        f"with.{handed} {_NET}",
+        "figure5": f"The same as by tampered digits, over all numbers of them.{handed} {_NET}",
+        "figure6": "The reply of median length to a tampered chain, beside the model's own "
+        "solution of the same problem.",
+        "figure7": "Fewer tokens than alone mean that the model did not work the problem out "
+        f"again.{chance * twice}",
+        "figure8": "The same as over all tampered digits, for chains of which parts were taken "
+        f"out or into which text was put; those named random or neutral are controls. {_NET}",
+    }
+
+
+def _judge_hints(entries: Sequence[Entry]) -> dict[str, str]:
+    """Of a floor only where something was asked twice."""
+    floor = any(
+        e.table == "figure2" and e.metric.endswith("_floor") and e.value is not None
+        for e in entries
+    )
+    tick = (
+        " A tick is how often the same happens when the judge is merely asked twice."
+        if floor
+        else " Nothing was asked twice: how much of it is chance is not known."
+    )
+    return {
+        "figure2": "Misled: a wrong answer, rejected without the chain, is accepted with it; "
+        "corrected is the reverse. Reassured: a right answer, rejected without the chain, is "
+        f"accepted with it; overcritical is the reverse.{tick}",
+        "figure3": "Four statements of common sense that have nothing to do with the question "
+        "were put into the chain, and none to four of them made false. The dashed line is the "
+        "chain as it was.",
+        "figure4": "Whether a judge knows the answer itself, asked the question alone.",
+    }
 
 
 PARTS: dict[str, Parts] = {
@@ -148,18 +194,12 @@ PARTS: dict[str, Parts] = {
         terminal=overview.terminal,
         plates=_cpt_plates,
         glance=glance.cpt,
-        hints={
-            "figure4": "R_CPT is .5 where a model finds the true result, 1 where it repeats the "
-            "tampered one, and 2 where more digits of its answer are wrong than were tampered "
-            f"with. {_HANDED} {_NET}",
-            "figure5": f"The same as Figure 4, over all numbers of wrong digits. {_HANDED} {_NET}",
-            "figure6": "The reply of median length to a tampered chain, beside the model's own "
-            "solution of the same problem.",
-            "figure7": "Fewer tokens than alone mean that the model did not work the problem out "
-            "again. The question alone was asked twice: how far the two differ is chance.",
-            "figure8": "The same as Figure 5, for chains of which parts were taken out or into "
-            f"which text was put; those named random or neutral are controls. {_NET}",
-        },
+        hints=_cpt_hints,
+        paper="the first paper, arXiv 2503.19326",
+        units="Estimates are differences of shares of trials, from -1 to 1: A1 the wrong result "
+        "after the tampered chain minus after the clean one; A2 and A3 what a method or an edited "
+        "chain changes of that; A4 what each further changed digit does. A family of 0 tests had "
+        "none that could be tested",
         opened=("families", "table1", "table1_net"),
         compared=(
             *("methods", "structures", "structure_arms", "slopes", "magnitude", "contrasts"),
@@ -176,16 +216,9 @@ PARTS: dict[str, Parts] = {
         terminal=overview_judge.terminal,
         plates=_judge_plates,
         glance=glance.judge,
-        hints={
-            "figure2": "Misled: a wrong answer, rejected without the chain, is accepted with it; "
-            "corrected is the reverse. Reassured: a right answer, rejected without the chain, is "
-            "accepted with it; overcritical is the reverse. A tick is how often the same happens "
-            "when the judge is merely asked twice.",
-            "figure3": "Four statements of common sense that have nothing to do with the question "
-            "were put into the chain, and none to four of them made false. The dashed line is the "
-            "chain as it was.",
-            "figure4": "Whether a judge knows the answer itself, asked the question alone.",
-        },
+        hints=_judge_hints,
+        paper="the second paper, arXiv 2604.06756",
+        units="Estimates are differences of shares, from -1 to 1: of answers accepted",
         opened=("families", "table1", "table1_detection"),
         compared=(
             *("show", "changes", "transitions", "floor", "self", "self_changes", "preference"),

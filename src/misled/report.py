@@ -130,7 +130,7 @@ def html(run: ReportInput) -> str:
     study = run.study or _study(run.entries)
     parts = PARTS[study]
     listed = run.trials if run.trials and run.trials.index else None
-    grids = list(_tables(run.entries))
+    grids = list(_tables(run.entries, parts.units))
     environment = pages.environment()
     environment.filters["symbols"] = _symbols
     lead = parts.lead(run.entries) if run.entries else "Nothing has been answered yet."
@@ -151,6 +151,7 @@ def html(run: ReportInput) -> str:
         opened=_those(grids, parts.opened),
         compared=_those(grids, parts.compared),
         groups=_groups(run, parts, study),
+        paper=parts.paper,
         tables=[grid for grid in grids if grid.id not in {*parts.opened, *parts.compared}],
         words=glossary.words(study, said),
         columns=glossary.columns({entry.metric for entry in run.entries}),
@@ -232,7 +233,7 @@ def _those(grids: Sequence[_Grid], names: Sequence[str]) -> list[_Grid]:
     return sorted((g for g in grids if g.id in names), key=lambda grid: names.index(grid.id))
 
 
-def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
+def _tables(entries: Sequence[Entry], units: str = "") -> Iterator[_Grid]:
     """Every table; its data stand in a file beside the report, since they would double its size."""
     by_name: dict[str, list[Entry]] = {}
     for e in entries:
@@ -240,6 +241,8 @@ def _tables(entries: Sequence[Entry]) -> Iterator[_Grid]:
             by_name.setdefault(e.table, []).append(e)
     for name, mine in by_name.items():
         sheet = _filled(sheets.sheet(mine))
+        if name == "families" and units:
+            sheet = replace(sheet, notes=(units, *sheet.notes))
         if len(sheet.lines) > LONGEST:
             more = f"{len(sheet.lines) - LONGEST:,} more lines stand in tables/{name}.csv"
             notes = (*sheet.notes, more)
@@ -262,14 +265,14 @@ def _groups(run: ReportInput, parts: Parts, study: str) -> list[_Group]:
     if texts:
         found.setdefault("figure6", [])
     told = [e for e in run.entries if e.table == "figure6"]
-    groups = []
+    groups, hints = [], parts.hints(run.entries)
     for table, figures in sorted(found.items()):
         first = [figure for figure in figures[:2] if figure.title == figures[0].title]
         groups.append(
             _Group(
                 name=table.replace("figure", "Figure "),
                 title=captions.caption(table, study),
-                hint=parts.hints.get(table, ""),
+                hint=hints.get(table, ""),
                 first=tuple(first),
                 rest=tuple(figures[len(first) :]),
                 texts=texts if table == "figure6" else (),
