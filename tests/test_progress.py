@@ -13,7 +13,7 @@ import pytest
 
 from misled.bills import paid, prices
 from misled.cli.output import standing
-from misled.errors import UserError
+from misled.errors import StoreError, UserError
 from misled.plans import Plan, parse
 from misled.progress import Progress, Spent, Stage
 from misled.records import Failure, Request, Response, Usage
@@ -152,3 +152,34 @@ def test_money_is_counted_by_the_prices_of_the_models_that_have_any(tmp_path: Pa
         store.commit(batch)
         assert paid(store, prices(plan(models=PRICED).models)) == {"openai/a": 4.0}
         assert paid(store, {}) == {}
+
+
+@pytest.mark.parametrize("price", [-1.0, float("nan"), float("inf")])
+def test_a_price_that_is_no_price_is_refused(price: float) -> None:
+    with pytest.raises(UserError, match="output"):
+        plan(models={"openai/a": {"prices": {"input": 1.0, "output": price}}})
+
+
+def test_another_plan_is_told_by_the_keys_that_differ(tmp_path: Path) -> None:
+    with Store(tmp_path / "misled.db") as store:
+        keep(store, prepare(plan()))
+        store.commit([(request("solve"), Response("4"))])
+        with pytest.raises(StoreError, match=r"models\.openai/a\.effort differ"):
+            keep(store, prepare(plan(models={"openai/a": {"effort": "high"}})))
+
+
+def test_an_output_that_is_not_utf_8_shows_what_it_can(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "misled",
+        "cpt",
+        "--model",
+        "planted/mixed",
+        "--figures",
+        "none",
+    ]
+    command += ["--problems", "addition:8+8", "--n", "3", "--run", str(tmp_path / "run")]
+    environ = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=environ, check=True)
+    assert b"\\u2500" in done.stdout

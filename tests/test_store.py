@@ -343,3 +343,38 @@ def test_a_key_depends_on_what_is_asked_and_not_on_the_lane(
 
 def test_a_key_never_changes_between_versions() -> None:
     assert toys.ask("hi").key == "b2:6248415d4636518c0fa82832afb56a6f"
+
+
+def test_meta_that_was_changed_behind_its_back_is_named_and_never_given_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "misled.db"
+    with Store(path) as store:
+        store.set_meta({"plan": "a", "inputs": "gold 43066"})
+        assert store.meta() == {"plan": "a", "inputs": "gold 43066"}
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE meta SET value = 'gold 43067' WHERE key = 'inputs'")
+    with Store(path, read_only=True) as store:
+        assert damaged(store) == ["inputs: its text has another hash"]
+        with pytest.raises(StoreError, match="damaged: its inputs"):
+            store.meta()
+
+
+def test_a_text_that_is_no_longer_utf_8_is_named_and_the_rest_is_checked(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    with Store(path) as store:
+        store.commit([(toys.ask(text), Response(content=text)) for text in "ab"])
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE answers SET body = CAST(x'7bff7d' AS TEXT)")
+    with Store(path, read_only=True) as store:
+        assert len(damaged(store)) == 2
+
+
+def test_an_older_file_that_is_being_written_to_is_not_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "misled.db"
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript((DATA / "store-1.sql").read_text(encoding="utf-8"))
+    with lock(tmp_path), pytest.raises(StoreError, match="in use"):
+        Store(path, read_only=True)
+    with Store(path, read_only=True) as store:
+        assert store.version == SCHEMA

@@ -24,6 +24,7 @@ def damaged(store: Store) -> list[str]:
     found = [f"database: {row[0]}" for row in store.scan("PRAGMA integrity_check")]
     if found == ["database: ok"]:
         found = []
+    found += [f"{key}: its text has another hash" for key in store.torn()]
     return [*found, *_requests(store), *_answers(store)]
 
 

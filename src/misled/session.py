@@ -270,6 +270,14 @@ def keep(store: Store, session: Session) -> None:
 
 
 def _differing(old: bytes, new: bytes) -> str:
-    first, second = (msgspec.json.decode(text, type=dict) for text in (old, new))
-    keys = sorted(k for k in {*first, *second} if first.get(k) != second.get(k))
-    return ", ".join(keys)
+    first, second = (dict(_leaves(msgspec.json.decode(text))) for text in (old, new))
+    return ", ".join(sorted(k for k in {*first, *second} if first.get(k) != second.get(k)))
+
+
+def _leaves(plain: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """What a plan's tables hold, by dotted key; lists are one thing."""
+    if not isinstance(plain, dict):
+        yield name, plain
+        return
+    for key, value in plain.items():
+        yield from _leaves(value, f"{name}.{key}" if name else key)

@@ -168,6 +168,9 @@ def check(plan: Settings) -> None:
             rate = getattr(own, key)
             if rate is not None and not 0 < rate < float("inf"):
                 raise UserError(f'[models."{name}"] {key}: {rate} is no number above 0')
+        for key, price in msgspec.structs.asdict(own.prices).items() if own.prices else ():
+            if price is not None and not 0 <= price < float("inf"):
+                raise UserError(f'[models."{name}"] prices: {key} = {price} is no price')
 
 
 def known(what: str, names: Iterable[str], every: Iterable[str]) -> None:

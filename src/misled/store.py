@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -33,6 +34,7 @@ __all__ = ["Batch", "Counts", "Marks", "Store", "decoded", "digest", "lock", "sp
 
 CACHE_KIB = 32 << 10
 WAL_PAGES = 4096  # before they are moved into the file: what changes often is moved once
+_DIGEST = "digest of "  # what the key of a value in `meta` begins with that is another's digest
 
 Batch: TypeAlias = Sequence[tuple[Request, Answer]]
 Marks: TypeAlias = Sequence[tuple[int, bool]]
@@ -115,7 +117,7 @@ def _told(path: Path, doing: str) -> Iterator[None]:
         if "full" in word or "disk I/O" in word:
             fix = "free space on the disk and run the same command again; all answers are kept"
         elif "not a database" in word or "malformed" in word or "no such table" in word:
-            fix = f"the file is damaged: run `misled verify {path.parent}`, or use a new --run"
+            fix = f"the file is damaged: use a new --run, with --reuse {path.parent} for the rest"
         else:
             fix = "check the file's permissions, then run the same command again"
         raise StoreError(f"cannot {doing} {path}: {word}; {fix}") from None
@@ -140,6 +142,8 @@ class Store:
                 isolation_level=None,
                 check_same_thread=False,
             )
+            # A damaged text has another digest; it is no error of its own.
+            self._db.text_factory = partial(str, encoding="utf-8", errors="replace")
             self._db.execute("PRAGMA busy_timeout = 10000")
             self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             if not read_only:
@@ -162,7 +166,8 @@ class Store:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
         if 0 < version < SCHEMA:
-            cls(path).close()
+            with lock(path.parent):  # not under an older misled that is writing to it
+                cls(path).close()
 
     @property
     def version(self) -> int:
@@ -290,14 +295,28 @@ class Store:
             ).rowcount
 
     def meta(self) -> dict[str, str]:
-        """All of `meta`."""
-        return dict(self.select("SELECT key, value FROM meta ORDER BY key"))
+        """All of `meta`; StoreError where a value is no longer what was written."""
+        if wrong := self.torn():
+            raise StoreError(
+                f"{self.path} is damaged: its {' and '.join(wrong)}; use a new --run, with "
+                f"--reuse {self.path.parent} for the answers"
+            )
+        kept = self.select("SELECT key, value FROM meta ORDER BY key")
+        return {key: value for key, value in kept if not key.startswith(_DIGEST)}
+
+    def torn(self) -> list[str]:
+        """The keys of `meta` whose value is another than the one that was written."""
+        kept = dict(self.select("SELECT key, value FROM meta ORDER BY key"))
+        sums = {k.removeprefix(_DIGEST): v for k, v in kept.items() if k.startswith(_DIGEST)}
+        return [k for k, v in sums.items() if digest(kept.get(k, "").encode()).hex() != v]
 
     def set_meta(self, values: dict[str, str]) -> None:
         """Write `values` into `meta`, replacing what was there."""
+        sums = {_DIGEST + key: digest(value.encode()).hex() for key, value in values.items()}
         with _told(self.path, "write"), self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", list(values.items()))
+            rows = [*values.items(), *sums.items()]
+            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
     def counts(self) -> Counts:
         """How many answers of each kind, and the tokens that they report."""

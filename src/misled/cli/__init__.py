@@ -54,6 +54,9 @@ def main() -> None:
 
     if sys.stdout is None:  # closed by the shell: what is printed goes nowhere
         sys.stdout = io.TextIOWrapper(io.BytesIO())
+    for stream in (sys.stdout, sys.stderr):  # one that is no UTF-8 shows what it can
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(_spread(sys.argv[1:]) or ["--help"], standalone_mode=False)
         sys.stdout.flush()

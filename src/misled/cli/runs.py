@@ -54,6 +54,8 @@ def status(directory: Directory, json: Json = False) -> None:
         return
     for name, value in counts.items():
         shown = "unknown" if value is None else value or 0
+        if isinstance(shown, dict):
+            shown = ", ".join(f"{kind} {n}" for kind, n in shown.items())
         print(f"{name.replace('_', ' ')}: {f'{shown:.3f}' if isinstance(shown, float) else shown}")
 
 
