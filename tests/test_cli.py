@@ -60,6 +60,9 @@ def test_a_run_leaves_tables_figures_plan_and_report(finished: Path) -> None:
     drawn = {name for name in names if name.startswith("figures/")}
     assert {"figures/figure4-addition-15+13.svg", "figures/figure5-net.svg"} <= drawn
     assert {Path(name).suffix for name in drawn} == {".svg"}
+    page = (finished / "report.html").read_text("utf-8")
+    assert "One problem of this run, and its chain" in page
+    assert "problem, of addition:15+13" in page
     assert not [name for name in names if name.endswith(".part")]
 
 

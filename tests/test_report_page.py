@@ -73,6 +73,7 @@ def hostile_models(folder: Path) -> Path:
         folder, "hostile-cpt", entries=tuple(entries(synthetic.rows(run))), title=HOSTILE,
         plan_toml=f"{HOSTILE}\n{'P' * 10**6}", facts={HOSTILE: HOSTILE}, stopped=HOSTILE,
         notes=(HOSTILE,), failures={HOSTILE: 2}, exhibits=exhibits(),
+        example=((HOSTILE, HOSTILE),),
     )  # fmt: skip
 
 
@@ -252,7 +253,7 @@ def test_a_megabyte_in_one_line_stays_in_its_box(browser: Browser, pages: dict[s
     with opened(browser, PHONE) as page:
         page.goto(pages["hostile cpt"].as_uri())
         unfold(page)
-        box = page.locator("pre.reply").nth(4).bounding_box()
+        box = page.locator("figure pre.reply").nth(4).bounding_box()
         assert box is not None
         assert box["height"] < PHONE[1] / 2
-        assert "characters ...]" in page.locator("pre.reply").nth(4).inner_text()
+        assert "characters ...]" in page.locator("figure pre.reply").nth(4).inner_text()

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 import polars as pl
 
-from misled import __version__, sheets
+from misled import __version__, chains, sheets
 from misled.bills import paid, prices
 from misled.judge_plans import JudgePlan
 from misled.pages import Listed
@@ -29,6 +29,7 @@ from misled.store import Store
 
 __all__ = ["Published", "Standing", "publish", "tables"]
 
+SHORT = 1500  # characters of a text of the example
 _Drawn: TypeAlias = tuple[Any, Callable[..., tuple[bytes, ...]]]  # a drawing, what renders it
 
 
@@ -77,6 +78,7 @@ def publish(
             notes=(*session.notes, *_thoughts(session.plan, found.rows)),
             images=images,
             trials=_trials(session, found.rows, store),
+            example=tuple(_example(session, found.rows, store)),
             **more,
             **_facts(session, store, found.rows.height),
         )
@@ -122,6 +124,40 @@ def _trials(session: Session, rows: pl.DataFrame, store: Store) -> Listed | None
     return None if rows.is_empty() else embedding.embedded(explorer.Trials(session, rows), store)
 
 
+def _example(session: Session, rows: pl.DataFrame, store: Store) -> Iterator[tuple[str, str]]:
+    """The first problem with a chain that was handed over or shown: its texts, each with its name.
+
+    Nothing where the chain came from a file, or nothing was probed.
+    """
+    if rows.is_empty():
+        return
+    judged = session.plan.study == "judge"
+    arm, who, ends = (
+        ("generate", "generator", ["read"]) if judged else ("source", "source", ["recovered"])
+    )
+    probed = rows.filter(pl.col("outcome").is_in(["adopted", "recovered", "read"]))
+    probed = probed.filter(pl.col("arm") == ("judge" if judged else "tampered"))
+    made = rows.filter((pl.col("arm") == arm) & pl.col("outcome").is_in(ends))
+    for row in made.join(probed, on=["set", "problem", who], how="semi").iter_rows(named=True):
+        reply = store.reply(row["request"]) if row["request"] else None
+        if isinstance(reply, Response):
+            every = (p for found in session.inputs.problems.values() for p in found)
+            named = (row["set"], row["problem"])
+            asked = next((p for p in every if (p.set, p.id) == named), None)
+            if asked is not None:
+                yield f"problem, of {asked.set}", asked.question
+                yield "accepted answers", ", ".join(asked.gold)
+            chain = chains.of(reply.content, reply.reasoning)
+            yield f"chain of {row[who]}", _short(chain.reasoning or reply.content)
+            if chain.reasoning:
+                yield "its answer", _short(chain.answer)
+            return
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[:SHORT]} [... {len(text) - SHORT:,} characters]"
+
+
 def _thoughts(plan: Plan | JudgePlan, rows: pl.DataFrame) -> Iterator[str]:
     """Of which judges a report says that they thought, though their thinking was to be off."""
     from misled import cautions_judge
@@ -134,7 +170,7 @@ def _thoughts(plan: Plan | JudgePlan, rows: pl.DataFrame) -> Iterator[str]:
 
 def _exhibits(found: list[Any], store: Store) -> Iterator[Any]:
     """Figure 6: the median trial of each set and target, with the texts of its two replies."""
-    from misled import chains, figures_effort
+    from misled import figures_effort
 
     for trial in found:
         texts = []

@@ -43,7 +43,7 @@ class ReportInput(Record, frozen=True):
     `stopped` says why a run ended before its plan was done. `notes` are further
     warnings, one sentence each. `panels` are figure 7 with its single problems,
     without which it is drawn from the entries alone; `exhibits` are the trials
-    of figure 6. `trials` are listed for a reader to open.
+    of figure 6. `trials` are listed for a reader to open. `example` is one problem: texts, named.
     """
 
     entries: tuple[Entry, ...]
@@ -60,6 +60,7 @@ class ReportInput(Record, frozen=True):
     exhibits: tuple[figures_effort.Exhibit, ...] = ()
     images: dict[str, bytes] = {}
     trials: pages.Listed | None = None
+    example: tuple[tuple[str, str], ...] = ()
 
 
 class _Grid(Record, frozen=True):
