@@ -136,6 +136,7 @@ class Frontier(Generic[U]):
         self._flying: set[str] = set()
         self._exhausted = False
         self._changed = asyncio.Event()
+        self._awaited = False
 
     async def _admit(self) -> None:
         """Fill the window, without stalling the loop where units are finished at once."""
@@ -203,8 +204,10 @@ class Frontier(Generic[U]):
         self._wake()
 
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+        if self._awaited:
+            self._awaited = False
+            self._changed.set()
+            self._changed = asyncio.Event()
 
     def stop(self, why: str) -> None:
         """Give out nothing more; what is in flight may still be answered."""
@@ -241,6 +244,7 @@ class Frontier(Generic[U]):
                     return [] if held else None
                 await asyncio.sleep(0)
             else:
+                self._awaited = True
                 await self._changed.wait()
 
     def _pick(self, engine: str, n: int) -> list[Request]:
