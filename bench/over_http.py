@@ -227,7 +227,7 @@ def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds", type=int, default=11)
-    options.add_argument("--n", type=int, default=3000)
+    options.add_argument("--n", type=int, default=20_000)
     options.add_argument("--lm-eval", default=None)
     options.add_argument("--profile", action="store_true")
     options.add_argument("--no-latency", action="store_true")
