@@ -99,13 +99,13 @@ def pages() -> dict[str, str]:
 
 
 def _commands() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every command, in the order of `misled --help`."""
-    importlib.import_module("misled.cli.planned")
+    """Every command, in the order of the source: that of registration depends on who imported."""
     for module in pkgutil.iter_modules(misled.cli.__path__):
         importlib.import_module(f"misled.cli.{module.name}")
-    for command in misled.cli.app.registered_commands:
-        if command.callback is not None and not command.hidden:
-            yield command.name or command.callback.__name__.replace("_", "-"), command.callback
+    shown = [c for c in misled.cli.app.registered_commands if c.callback and not c.hidden]
+    functions = {c.callback: c.name for c in shown if c.callback}
+    for made in sorted(functions, key=lambda f: (f.__module__, f.__code__.co_firstlineno)):
+        yield functions[made] or made.__name__.replace("_", "-"), made
 
 
 def _parameters(
