@@ -139,7 +139,8 @@
 
   /** The head of a column, which sorts: up, down, not. */
   function heading(c, sort, resort) {
-    const way = { [c.name]: "ascending", [`-${c.name}`]: "descending" }[sort] || "none";
+    const ways = new Map([[c.name, "ascending"], [`-${c.name}`, "descending"]]);
+    const way = ways.get(sort) ?? "none"; // a plain object would find `__proto__`
     const [next, arrow] = {
       none: [c.name, ""],
       ascending: [`-${c.name}`, " \u2191"],
