@@ -78,43 +78,57 @@ def _said(failure: Failure) -> tuple[str, str]:
 
 @dataclass
 class _Loop(Generic[U]):
-    """The tasks of a run and the queue between them."""
+    """The tasks of a run and what lies between them: answers that have come, and a batch."""
 
     frontier: Frontier[U]
     store: Store
-    queue: asyncio.Queue[tuple[Request, Answer]]
     writer: ThreadPoolExecutor
     watch: _Watch = field(default_factory=_Watch)
+    came: list[tuple[Request, Answer]] = field(default_factory=list)
     batch: list[tuple[Request, Answer]] = field(default_factory=list)
+    ended: bool = False
+    some: asyncio.Event = field(default_factory=asyncio.Event)
+    room: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def pump(self, name: str, engine: Engine) -> None:
-        """Take an engine's answers as they come."""
+        """Take an engine's answers as they come, unless the writer is far behind."""
         async with aclosing(engine.answer(_Feed(self.frontier, name))) as answers:
             async for pair in answers:
                 self.watch.see(*pair)
                 self.frontier.landed(pair[0])
-                await self.queue.put(pair)
+                self.came.append(pair)
+                self.some.set()
+                if len(self.came) >= 2 * BATCH:
+                    self.room.clear()
+                    await self.room.wait()
 
     async def write(self) -> None:
         """Commit what has come, then deliver it, while the next batch is being committed."""
         loop = asyncio.get_running_loop()
         committed: list[tuple[Request, Answer]] = []
-        while True:
-            self.batch = batch = [await self.queue.get()]
-            while not self.queue.empty() and len(batch) < BATCH:
-                batch.append(self.queue.get_nowait())
-            writing = loop.run_in_executor(self.writer, self.store.commit, batch, self._closed())
+        while self.came or not self.ended:
+            await self.some.wait()
+            self.batch, self.came = self.came[:BATCH], self.came[BATCH:]
+            self.room.set()
+            writing = loop.run_in_executor(
+                self.writer, self.store.commit, self.batch, self._closed()
+            )
             self._deliver(committed)
             await writing
-            self.batch, committed = [], batch
-            if self.queue.empty():
+            committed, self.batch = self.batch, []
+            if not self.came:
                 self._deliver(committed)
                 committed = []
+                self.some.clear()
+
+    def end(self) -> None:
+        """Hear that no more comes."""
+        self.ended = True
+        self.some.set()
 
     def _deliver(self, committed: list[tuple[Request, Answer]]) -> None:
         for request, answer in committed:
             self.frontier.deliver(request, answer)
-            self.queue.task_done()
 
     def _closed(self) -> list[tuple[int, bool]]:
         closed, self.frontier.closed = self.frontier.closed, []
@@ -122,9 +136,8 @@ class _Loop(Generic[U]):
 
     def keep_the_rest(self) -> None:
         """Commit what came before the end, and forget the failures that were the end."""
-        rest = [self.queue.get_nowait() for _ in range(self.queue.qsize())]
         # A commit that was under way may have been called off; the same answer counts once.
-        answered = [pair for pair in self.batch + rest if isinstance(pair[1], Response)]
+        answered = [pair for pair in self.batch + self.came if isinstance(pair[1], Response)]
         self.writer.submit(self.store.commit, answered, self._closed()).result()
         if self.watch.keys:
             self.store.forget_failures(self.watch.keys)
@@ -140,15 +153,15 @@ async def run(
     answered stays in the store, also where the run is cancelled.
     """
     with ThreadPoolExecutor(1, "writer") as writer, _rare_collection():
-        loop = _Loop(frontier, store, asyncio.Queue(2 * BATCH), writer)
+        loop = _Loop(frontier, store, writer)
         try:
             async with asyncio.TaskGroup() as group:
-                helpers = [group.create_task(loop.write()), group.create_task(_tick(beat))]
+                ticking, writing = (group.create_task(part) for part in (_tick(beat), loop.write()))
                 pumps = [group.create_task(loop.pump(*named)) for named in engines.items()]
                 await asyncio.gather(*pumps)
-                await loop.queue.join()
-                for helper in helpers:
-                    helper.cancel()
+                loop.end()
+                await writing
+                ticking.cancel()
         except BaseExceptionGroup as group:
             stop = _first(group)
             if isinstance(stop, RunError):
