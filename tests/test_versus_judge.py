@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from misled import stats, versus, versus_judge
 from misled.records import Entry
-from misled.versus_judge import EFFECTS
+from misled.row import Judged
+from misled.versus_judge import EFFECTS, FLOOR
 from panel import bench, frame, generation, verdict
 from twosides import Judges, compared, pick, side
 
@@ -136,6 +137,71 @@ def test_edited_chains_are_paired_by_edit() -> None:
     found = compared(side("a", edited("a")), side("b", edited("r")))
     by_k = {e.keys["k"]: e.value for e in found if e.metric == "change_pass"}
     assert by_k == {"0": -1, "4": -1}
+
+
+FOUR = (*PAIR, "again_answer", "again_reasoning")
+
+
+def test_chance_stands_beside_the_effect_on_the_items_that_are_read_all_four_times() -> None:
+    one = {(True, "arar"): 6, (True, "aaaa"): 6, (False, "ar?r"): 1}
+    two = {(True, "aara"): 6, (True, "araa"): 6, (False, "arar"): 1}
+    found = compared(*(side(name, frame(bench(lines, FOUR)))
+                       for name, lines in (("a", one), ("b", two))))  # fmt: skip
+    expected = {"changed": (0.5, 0.5), "floor": (0, 0.5), "net_changed": (0.5, 0)}
+    for name, values in expected.items():
+        mine = [pick(found, name, condition=FLOOR, run=run).value for run in ("a", "b")]
+        assert mine == pytest.approx(values)
+        change = of(found, name, FLOOR)
+        assert change.value == pytest.approx(values[1] - values[0])
+        assert (change.n, change.left_out) == (12, {"unreadable in reference": 1})
+    assert {e.keys["condition"] for e in versus_judge.primary(found)} == {EFFECT}
+    plain = compared(side("a", run(FIRST)), side("b", frame(bench(two, FOUR))))
+    assert FLOOR not in {e.keys["condition"] for e in plain}
+
+
+def test_what_is_asked_of_a_question_alone_is_paired_by_question_whoever_answered_it() -> None:
+    def asked(generator: str, null: str, own: str) -> pl.DataFrame:
+        rows = [verdict(i, word, "null", variant="colon", label=None, generator=generator)
+                for i, word in enumerate(null)]  # fmt: skip
+        who = {"set": "facts", "generator": generator, "judge": "acme/j", "outcome": "read"}
+        rows += [Judged(arm="closed_book", problem=f"q{i:03}", cluster=f"q{i:03}",
+                        label={"y": True, "n": False}.get(word), **who)
+                 for i, word in enumerate(own)]  # fmt: skip
+        return frame(rows)
+
+    one, two = asked("acme/g", "aaarrr", "yyyn-y"), asked("b/h", "aarrr?", "ynnnyy")
+    found = compared(side("a", one), side("b", two), [("acme/g", "b/h")])
+    null = of(found, "pass", "null")
+    assert (null.value, null.n) == (pytest.approx(-1 / 5), 5)
+    assert null.left_out == {"unreadable in other": 1}
+    assert null.keys.keys().isdisjoint({"generator", "shown", "same_answer"})
+    assert pick(found, "pass", run="a", condition="null", variant="colon").value == 3 / 5
+    own = of(found, "accuracy", "closed_book")
+    assert (own.value, own.n) == (pytest.approx(-2 / 5), 5)
+    assert own.left_out == {"unlabelled in reference": 1}
+    assert len(found) == 6
+
+
+def test_reliance_is_of_questions_whose_four_verdicts_are_read_in_both_runs() -> None:
+    def crossed(said: Mapping[int, str]) -> pl.DataFrame:
+        """Of each question right answer, right chain; wrong, right; right, wrong; wrong, wrong."""
+        cells = [(y, chain) for chain in ("right", "wrong") for y in (True, False)]
+        return frame([verdict(i, word, "crossed", label=y, variant=chain)
+                      for i, words in said.items()
+                      for word, (y, chain) in zip(words, cells, strict=True)])  # fmt: skip
+
+    one = crossed({0: "aarr", 1: "aarr", 2: "aa?r", 4: "aaaa"})
+    two = crossed({0: "arar", 1: "aara", 2: "aarr", 3: "aarr"})
+    found = compared(side("a", one), side("b", two, problems=[f"q{i:03}" for i in range(9)]))
+    on_chain, on_answer = (of(found, name, "crossed") for name in ("reliance", "answer_reliance"))
+    assert pick(found, "reliance", run="a").value == 1
+    assert pick(found, "answer_reliance", run="b").value == pytest.approx((1 - 0.5) / 2)
+    assert on_chain.value == pytest.approx((0 + 0.5) / 2 - 1)
+    assert on_answer.value == pytest.approx((1 - 0.5) / 2)
+    assert on_chain.n == 2
+    assert on_chain.left_out == {
+        "unreadable in reference": 1, "only in reference": 1, "only in other": 1
+    }  # fmt: skip
 
 
 SAID = st.lists(

@@ -5,7 +5,9 @@
 
 An item is a question with a generator's answer. It stands for the same only
 where the question is the same and both runs call the answer right, or both
-wrong; whether the answer's text is the same is recorded. Knows nothing about
+wrong; whether the answer's text is the same is recorded. What is asked of a
+question alone (`ONCE`) has no generator, and the question for its item; a
+judge's own answer counts as accepted where it is right. Knows nothing about
 estimates.
 """
 
@@ -15,14 +17,15 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from misled.judged import BENCH, PAIR, SELF, SPOT
+from misled.judge_plans import ONCE
+from misled.judged import AGAIN, BENCH, PAIR, SELF, SPOT
 from misled.pairing import align, reply
 from misled.sides import Match, Side, relabelled
 
 __all__ = ["CELL", "CONDITIONS", "SAME", "aligned"]
 
 CELL = (*BENCH, "condition", *SPOT)
-CONDITIONS = (*PAIR, *SELF, "controlled")
+CONDITIONS = (*PAIR, *AGAIN, *SELF, "controlled", *ONCE)
 SAME = ("answer", "reply")  # what two items may share
 
 
@@ -47,7 +50,7 @@ def _units(side: Side, labels: Mapping[str, dict[str, str]]) -> pl.DataFrame:
     )
     asked = {axis: labels[axis] for axis in ("set", "generator")}
     own = pl.col("condition").is_in(SELF)
-    said = rows.filter(arm="judge").filter(pl.col("condition").is_in(CONDITIONS))
+    said = _alone(rows).filter(pl.col("condition").is_in(CONDITIONS))
     said = relabelled(said, asked | {"shown": labels["shown"]})
     said = relabelled(said, {"judge": labels["judge"]}, ~own)
     said = relabelled(said, {"judge": labels["generator"]}, own)
@@ -68,23 +71,53 @@ def _units(side: Side, labels: Mapping[str, dict[str, str]]) -> pl.DataFrame:
         .join(relabelled(side.texts.rename({"who": "generator"}), asked), on=on, how="left",
               maintain_order="left")
     )  # fmt: skip
-    return grid.with_columns(
-        _why().alias("why"),
-        (pl.col("verdict") == "accept").alias("accept"),
-        pl.coalesce("label", "y").alias("label"),
-    ).drop("outcome", "verdict", "given", "y")
+    crossed = pl.col("outcome").is_not_null().any().over(*BENCH, "condition", "problem")
+    return (
+        grid.filter((pl.col("condition") != "crossed") | crossed)
+        .with_columns(
+            _why().alias("why"),
+            (pl.col("verdict") == "accept").alias("accept"),
+            pl.coalesce("label", "y").alias("label"),
+        )
+        .drop("outcome", "verdict", "given", "y")
+    )
+
+
+def _alone(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with what is asked of a question alone as verdicts on no generator's answer."""
+    closed, null = pl.col("arm") == "closed_book", pl.col("condition") == "null"
+    crossed = pl.col("condition") == "crossed"
+    right = pl.when("label").then(pl.lit("right")).otherwise(pl.lit("wrong"))
+    own = pl.when("label").then(pl.lit("accept")).otherwise(pl.lit("reject"))
+    unlabelled = closed & pl.col("label").is_null() & (pl.col("outcome") == "read")
+    none = pl.lit("")
+    return rows.filter(closed | (pl.col("arm") == "judge")).with_columns(
+        condition=pl.when(closed).then(pl.lit("closed_book")).otherwise("condition"),
+        generator=pl.when(closed | null | crossed).then(none).otherwise("generator"),
+        shown=pl.when(closed | null).then(none).otherwise("shown"),
+        variant=pl.when(crossed).then(right + " answer, " + pl.col("variant") + " chain")
+        .otherwise("variant"),
+        verdict=pl.when(closed).then(own).otherwise("verdict"),
+        outcome=pl.when(unlabelled).then(pl.lit("unlabelled")).otherwise("outcome"),
+        label=pl.when(closed | null | crossed).then(pl.lit(value=True)).otherwise("label"),
+    )  # fmt: skip
 
 
 def _items(
     side: Side, generated: pl.DataFrame, labels: Mapping[str, dict[str, str]]
 ) -> pl.DataFrame:
-    """Every item of the run; of an answers file those that it holds, else all that are asked."""
+    """Every item of the run; of an answers file those that it holds, else all that are asked.
+
+    And every question alone, under no generator.
+    """
     problems = relabelled(side.problems, labels)
-    if side.logged:
-        mine = generated.select("set", "generator", "problem")
-        return mine.join(problems, on=["set", "problem"])
-    generators = pl.DataFrame({"generator": list(labels["generator"].values())})
-    return problems.join(generators, how="cross")
+    generators = pl.DataFrame({"generator": ["", *labels["generator"].values()]})
+    every = problems.join(generators, how="cross")
+    if not side.logged:
+        return every
+    held = generated.select("set", "generator", "problem")
+    held = pl.concat([held, held.with_columns(generator=pl.lit(""))])
+    return every.join(held, on=held.columns, how="semi", maintain_order="left")
 
 
 def _why() -> pl.Expr:
