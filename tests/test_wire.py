@@ -151,6 +151,14 @@ def test_a_refusal_field_is_a_refusal() -> None:
             {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 0}},
             Usage(completion=9, reasoning=0),
         ),
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 500}},
+            Usage(prompt=9),
+        ),
+        (
+            {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 500}},
+            Usage(completion=9),
+        ),
         ({"prompt_tokens": "12", "completion_tokens": 3.0}, Usage()),
         ({"prompt_tokens": True, "completion_tokens": -3}, Usage()),
         ({"prompt_tokens": 10**30, "completion_tokens": [3]}, Usage()),
@@ -342,7 +350,10 @@ def test_an_answer_beside_reasoning_stays_where_it_is() -> None:
         ({"message": "bad gateway", "code": "502"}, "server", True),
         ({"message": "no such model", "code": 404}, "not_found", False),
         ({"message": "who?", "code": 401}, "auth", False),
+        ({"message": "who?", "code": "invalid_api_key"}, "auth", False),
+        ({"message": "pay", "code": None, "type": "insufficient_quota"}, "auth", False),
         ({"message": "odd", "code": "weird"}, "server", True),
+        ({"message": "odd", "code": "weird", "type": "invalid_request_error"}, "server", True),
         ({"message": "odd", "code": 7}, "server", True),
         ({"message": ["odd"], "code": {}}, "server", True),
         ("overloaded", "server", True),
@@ -364,6 +375,19 @@ def test_half_a_character_costs_no_paid_answer(half: bytes) -> None:
     body = b'{"choices": [{"message": {"content": "It is 42 ' + half + b'"}}]}'
     decoded = OpenAI(Capabilities()).decode(body, ask())
     assert decoded.content.rstrip("\ufffd") == "It is 42 "
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999"])
+def test_a_number_that_is_none_costs_no_paid_answer(number: bytes) -> None:
+    """Servers in Python write them, as for the logarithm of a probability of 0."""
+    body = reply({"content": "It is 42"})[:-1] + b', "logprob": ' + number + b"}"
+    assert decode(body).content == "It is 42"
+
+
+def test_a_reply_without_an_answer_is_quoted() -> None:
+    """Gateways word errors in shapes of their own, with status 200."""
+    with pytest.raises(ProviderError, match=r"no choices.*InvalidApiKey"):
+        decode(b'{"code": "InvalidApiKey", "message": "who?"}')
 
 
 @pytest.mark.parametrize(

@@ -18,27 +18,13 @@ from typing import Any
 
 import msgspec
 
-from misled.errors import ProviderError
 from misled.records import Request, Response, Usage
-from misled.wire.base import error_of_status, garbage, one_line, unsupported
+from misled.wire.base import error_in, garbage, unsupported
 from misled.wire.capabilities import Capabilities
 from misled.wire.replies import Said, answered, count, finished, parsed, parts
 from misled.wire.requests import filled, turns
 
 __all__ = ["Anthropic"]
-
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
 
 
 class Anthropic:
@@ -73,27 +59,14 @@ class Anthropic:
     def decode(self, body: bytes, request: Request) -> Response:
         """The answer in `body`; ProviderError where it holds an error or none."""
         reply = parsed(body)
-        _raise_error_in(reply)
+        if reply.get("error") or reply.get("type") == "error":
+            raise error_in(reply.get("error"))
         if not isinstance(reply.get("content"), list):
-            raise garbage("it has no content blocks")
+            raise garbage("it has no content blocks", body)
         content, reasoning = parts(reply["content"])
         finish = finished(reply.get("stop_reason"))
         said = Said(content, reasoning, finish, _usage(reply.get("usage")))
         return answered(said, self._can, request, body)
-
-
-def _raise_error_in(reply: dict[str, Any]) -> None:
-    """An error may come with status 200; its type says what it is."""
-    error = reply.get("error")
-    if not error and reply.get("type") != "error":
-        return
-    told = error if isinstance(error, dict) else {"message": error}
-    kind, message = told.get("type"), told.get("message")
-    text = one_line(message) if isinstance(message, str) else "the server sent an unnamed error"
-    status = _STATUS.get(kind) if isinstance(kind, str) else None
-    if status is not None:
-        raise error_of_status(status, text)
-    raise ProviderError("server", text, retryable=True)
 
 
 def _usage(value: object) -> Usage:

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from misled.errors import ProviderError
 from misled.records import Request, Response, Usage
-from misled.wire.base import error_of_status, garbage, one_line
+from misled.wire.base import error_in, garbage
 from misled.wire.capabilities import Capabilities
 from misled.wire.replies import Said, answered, count, finished, object_of, parsed, parts
 from misled.wire.requests import filled, turns
@@ -44,8 +43,12 @@ class OpenAI:
     def decode(self, body: bytes, request: Request) -> Response:
         """The answer in `body`; ProviderError where it holds an error or none."""
         reply = parsed(body)
-        _raise_error_in(reply)
-        choice = _first_choice(reply)
+        if reply.get("error"):
+            raise error_in(reply["error"])
+        choices = reply.get("choices")
+        if not isinstance(choices, list) or not choices:
+            raise garbage("it has no choices", body)
+        choice = object_of(choices[0], "choice")
         finish = finished(choice.get("finish_reason"))
         message = object_of(choice.get("message"), "message")
         if not message.keys() & _KNOWN:
@@ -56,28 +59,6 @@ class OpenAI:
             content, finish = refusal, "content_filter"
         said = Said(content, reasoning, finish, _usage(reply.get("usage")))
         return answered(said, self._can, request, body)
-
-
-def _raise_error_in(reply: dict[str, Any]) -> None:
-    """Some gateways send an error with status 200; its code says what it is."""
-    error = reply.get("error")
-    if not error:
-        return
-    told = error if isinstance(error, dict) else {"message": error}
-    message, code = told.get("message"), told.get("code")
-    text = one_line(message) if isinstance(message, str) else "the server sent an unnamed error"
-    if isinstance(code, str) and code.isascii() and code.isdigit():
-        code = int(code[:4])
-    if isinstance(code, int) and 400 <= code < 600:
-        raise error_of_status(code, text)
-    raise ProviderError("server", text, retryable=True)
-
-
-def _first_choice(reply: dict[str, Any]) -> dict[str, Any]:
-    choices = reply.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise garbage("it has no choices")
-    return object_of(choices[0], "choice")
 
 
 def _texts(message: dict[str, Any]) -> tuple[str, str | None]:

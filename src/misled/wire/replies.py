@@ -115,12 +115,14 @@ def _lost(prompt: int | None, can: Capabilities, request: Request, prefill: Pref
 
 
 def _plausible(usage: Usage, *, spoke: bool, thought: bool) -> Usage:
-    """Counts that can be true: an all-zero usage counts nothing."""
+    """Counts that can be true: an all-zero usage counts nothing, and no part is above its whole."""
     prompt = usage.prompt or None
     completion, reasoning = usage.completion, usage.reasoning
+    if completion and reasoning and reasoning > completion:
+        reasoning = None
     return Usage(
         prompt=prompt,
-        cached=usage.cached if prompt else None,
+        cached=usage.cached if prompt and (usage.cached or 0) <= prompt else None,
         completion=None if not completion and (spoke or thought or not prompt) else completion,
         reasoning=None if not reasoning and (thought or not completion) else reasoning,
     )
@@ -180,22 +182,20 @@ def _text(part: object) -> str:
 
 
 def parsed(body: bytes) -> dict[str, Any]:
-    """The object in `body`; half a character in it costs no paid answer."""
+    """The object in `body`; half a character or a NaN in it costs no paid answer."""
     try:
         try:
             return object_of(msgspec.json.decode(body), "body")
         except msgspec.DecodeError:
             return object_of(_mended(body), "body")
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        start = one_line(body[:120].decode("utf-8", "replace"))
-        raise garbage(f"{one_line(str(error))}, at {start!r}") from None
+        raise garbage(one_line(str(error), 120), body) from None
 
 
 def _mended(body: bytes) -> object:
-    """A body with half a character in it (a cut emoji): U+FFFD in that place."""
+    """A body that Python's own reader takes; U+FFFD for half a character (a cut emoji) in it."""
     text = json.dumps(json.loads(body.decode("utf-8", "replace")), ensure_ascii=False)
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return msgspec.json.decode(whole)
+    return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 def object_of(value: object, what: str) -> dict[str, Any]:
