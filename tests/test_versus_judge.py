@@ -145,8 +145,7 @@ FOUR = (*PAIR, "again_answer", "again_reasoning")
 def test_chance_stands_beside_the_effect_on_the_items_that_are_read_all_four_times() -> None:
     one = {(True, "arar"): 6, (True, "aaaa"): 6, (False, "ar?r"): 1}
     two = {(True, "aara"): 6, (True, "araa"): 6, (False, "arar"): 1}
-    found = compared(*(side(name, frame(bench(lines, FOUR)))
-                       for name, lines in (("a", one), ("b", two))))  # fmt: skip
+    found = compared(side("a", frame(bench(one, FOUR))), side("b", frame(bench(two, FOUR))))
     expected = {"changed": (0.5, 0.5), "floor": (0, 0.5), "net_changed": (0.5, 0)}
     for name, values in expected.items():
         mine = [pick(found, name, condition=FLOOR, run=run).value for run in ("a", "b")]
@@ -163,8 +162,8 @@ def test_what_is_asked_of_a_question_alone_is_paired_by_question_whoever_answere
     def asked(generator: str, null: str, own: str) -> pl.DataFrame:
         rows = [verdict(i, word, "null", variant="colon", label=None, generator=generator)
                 for i, word in enumerate(null)]  # fmt: skip
-        who = {"set": "facts", "generator": generator, "judge": "acme/j", "outcome": "read"}
-        rows += [Judged(arm="closed_book", problem=f"q{i:03}", cluster=f"q{i:03}",
+        who: dict[str, Any] = {"set": "facts", "generator": generator, "judge": "acme/j"}
+        rows += [Judged(arm="closed_book", outcome="read", problem=f"q{i:03}", cluster=f"q{i:03}",
                         label={"y": True, "n": False}.get(word), **who)
                  for i, word in enumerate(own)]  # fmt: skip
         return frame(rows)
@@ -172,12 +171,14 @@ def test_what_is_asked_of_a_question_alone_is_paired_by_question_whoever_answere
     one, two = asked("acme/g", "aaarrr", "yyyn-y"), asked("b/h", "aarrr?", "ynnnyy")
     found = compared(side("a", one), side("b", two), [("acme/g", "b/h")])
     null = of(found, "pass", "null")
-    assert (null.value, null.n) == (pytest.approx(-1 / 5), 5)
+    assert null.value == pytest.approx(-1 / 5)
+    assert null.n == 5
     assert null.left_out == {"unreadable in other": 1}
     assert null.keys.keys().isdisjoint({"generator", "shown", "same_answer"})
     assert pick(found, "pass", run="a", condition="null", variant="colon").value == 3 / 5
     own = of(found, "accuracy", "closed_book")
-    assert (own.value, own.n) == (pytest.approx(-2 / 5), 5)
+    assert own.value == pytest.approx(-2 / 5)
+    assert own.n == 5
     assert own.left_out == {"unlabelled in reference": 1}
     assert len(found) == 6
 

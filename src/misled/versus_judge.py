@@ -222,10 +222,12 @@ def _reliance(said: Sequence[Bools], _: Bools) -> dict[str, Any]:
 
 def _with_youden(made: _Made) -> _Made:
     """With J, which is TPR - FPR, in the order of `METRICS`."""
-    tpr, fpr = made["tpr"][2].estimate, made["fpr"][2].estimate
-    sides = [[made["tpr"][at].mean() - made["fpr"][at].mean()] if tpr.n and fpr.n else []
-             for at in (0, 1)]  # fmt: skip
-    youden = (*sides, Difference(batches.independent(tpr, fpr), None))
+    (*hits, tpr), (*alarms, fpr) = made["tpr"], made["fpr"]
+    found = Difference(batches.independent(tpr.estimate, fpr.estimate), None)
+    both = tpr.estimate.n and fpr.estimate.n
+    sides = [[hit.mean() - alarm.mean()] if both else []
+             for hit, alarm in zip(hits, alarms, strict=True)]  # fmt: skip
+    youden = sides[0], sides[1], found
     return {name: made.get(name, youden) for name in METRICS}
 
 
