@@ -104,6 +104,15 @@ def test_each_model_has_a_panel(count: int) -> None:
     ]
 
 
+def test_the_legend_fills_a_panel_that_is_left_over() -> None:
+    figure = drawn(run(targets=NAMES))
+    (spare,) = [axes for axes in figure.axes if not axes.axison]
+    legend = spare.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][: len(METHODS)] == list(METHODS)
+    assert not figure.legends
+
+
 def test_methods_differ_in_colour_marker_and_dash() -> None:
     found = run()
     names = [e.keys["method"] for e in found if e.table == "figure4"]

@@ -60,8 +60,8 @@ def test_figures_are_cut_by_what_is_no_axis_and_share_the_question_alone() -> No
         ]
     drawings = [drawing for drawing in panels(rows) if drawing.quantity == "total_tokens"]
     assert [drawing.title for drawing in drawings] == [
-        "addition:2+2, user",
-        "addition:2+2, assistant",
+        "addition:2+2, channel user",
+        "addition:2+2, channel assistant",
     ]
     for drawing in drawings:
         arms = {e.keys["arm"] for e in drawing.entries}

@@ -18,7 +18,7 @@ from matplotlib.patches import Rectangle
 
 from misled.prompts import METHODS
 from misled.records import Entry
-from misled.strokes import GREY, STRIP, extent, legend, place, strokes, titled, wrapped
+from misled.strokes import GREY, STRIP, extent, keyed, legend, place, strokes, titled, wrapped
 
 __all__ = ["curves"]
 
@@ -53,15 +53,11 @@ def curves(title: str, entries: Sequence[Entry], label: str, references: Referen
             points = [e for e in mine if e.keys.get("method", "") == method]
             shift = (series - (len(styles) - 1) / 2) * min(0.15, 0.6 / len(styles))
             _draw(axes, points, line, shift)
-    for spare in grid[len(panels) :]:
-        spare.set_axis_off()
     lent = any(target != source for target, source in panels)
     shared = [f"chains of {source}" for source in sources if lent and len(sources) == 1]
     titled(figure, title, *shared)
     handles = list(legend(entries, styles))
-    wide = 3 if columns == 1 else 5
-    figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=3,
-                  ncols=math.ceil(len(handles) / math.ceil(len(handles) / wide)))  # fmt: skip
+    keyed(figure, handles, across=3 if columns == 1 else 5, length=3)
     return figure
 
 
@@ -69,7 +65,7 @@ def _name_references(axes: Axes, references: References, *, in_layout: bool) -> 
     """What the reference lines mean, in the margin."""
     for y, word in references.items():
         text = axes.text(1.015, y, word, transform=axes.get_yaxis_transform(), va="center",
-                         color=GREY, fontsize=6.5)  # fmt: skip
+                         color=GREY, fontsize=7)  # fmt: skip
         text.set_in_layout(in_layout)
 
 

@@ -18,7 +18,7 @@ from matplotlib.patches import Rectangle
 
 from misled.prompts import METHODS
 from misled.records import Entry
-from misled.strokes import GREY, STRIP, extent, legend, place, strokes, titled, wrapped
+from misled.strokes import GREY, STRIP, extent, keyed, legend, place, strokes, titled, wrapped
 
 __all__ = ["dots"]
 
@@ -67,15 +67,11 @@ def dots(
                 if e.keys.get(series, "") == kind
             ]
             place(axes, points, look, upright=False)
-    for spare in grid[len(panels) :]:
-        spare.set_axis_off()
     sources = dict.fromkeys(source for _, source in models)
     lent = any(target != source for target, source in models) and len(sources) == 1
     titled(figure, title, *(f"chains of {source}" for source in sources if lent))
     handles = list(legend(entries, looks, lines=False))
-    across = 3 if columns == 1 else 5
-    figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=1.4,
-                  ncols=math.ceil(len(handles) / math.ceil(len(handles) / across)))  # fmt: skip
+    keyed(figure, handles, across=3 if columns == 1 else 5, length=1.4)
     return figure
 
 
@@ -115,5 +111,5 @@ def _name_references(axes: Axes, references: Mapping[float, str]) -> None:
             textcoords="offset points",
             ha="center",
             color=GREY,
-            fontsize=6.5,
+            fontsize=7,
         )

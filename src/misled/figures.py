@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
+from misled.captions import KEYS
 from misled.curves import curves
 from misled.dots import dots
 from misled.records import Entry, Record
 from misled.sheets import FORMATS
 from misled.strokes import rendered
 
-__all__ = ["FORMATS", "Drawing", "drawings", "figure", "render"]
+__all__ = ["FORMATS", "Drawing", "drawings", "figure", "named", "render", "worded"]
 
 
 class _Kind(NamedTuple):
@@ -81,12 +82,25 @@ def drawings(entries: Iterable[Entry]) -> list[Drawing]:
     for (table, apart), mine in cut.items():
         if _KINDS[table].paint is curves and len({e.keys["d_t"] for e in mine}) == 1:
             continue  # of one degree there is no curve: figure 5 has it
-        words = [value for name, value in apart if name == "set" or len(said[name]) > 1]
-        stem = name = re.sub(r"[^A-Za-z0-9.+]+", "-", " ".join([table, *words])).strip("-.")
+        shown = {key: value for key, value in apart if key == "set" or len(said[key]) > 1}
+        stem = name = named(table, *shown.values())
         while name in found:
             name = f"{stem}-{len(found)}"
-        found[name] = Drawing(name, ", ".join(words), table, tuple(mine))
+        found[name] = Drawing(name, worded(shown), table, tuple(mine))
     return list(found.values())
+
+
+def named(*words: str) -> str:
+    """The stem of a figure's files."""
+    return re.sub(r"[^A-Za-z0-9.+]+", "-", " ".join(words)).strip("-.")
+
+
+def worded(shown: Mapping[str, str]) -> str:
+    """What tells a figure from others of its kind: `addition:15+13, channel user`."""
+    return ", ".join(
+        value if name == "set" else f"{KEYS.get(name, name)} {value}"
+        for name, value in shown.items()
+    )
 
 
 def render(drawing: Drawing, *forms: str) -> tuple[bytes, ...]:

@@ -12,7 +12,6 @@ Knows nothing about trials: it draws the estimates and texts that it is given.
 
 from __future__ import annotations
 
-import re
 import textwrap
 import unicodedata
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from misled.effort import Strip, Typical
+from misled.figures import named, worded
 from misled.panels import panels
 from misled.records import Entry, Record
 from misled.sheets import visible
@@ -88,9 +88,8 @@ def drawings(entries: Iterable[Entry], strips: Iterable[Strip] = ()) -> list[Pan
             said.setdefault(name, set()).add(value)
     found: dict[str, Panels] = {}
     for table, metric, apart in cuts:
-        words = [value for name, value in apart if name == "set" or len(said[name]) > 1]
-        named = " ".join([_STEMS[table, metric], *words])
-        stem = name = re.sub(r"[^A-Za-z0-9.+]+", "-", named).strip("-.")
+        shown = {key: value for key, value in apart if key == "set" or len(said[key]) > 1}
+        stem = name = named(_STEMS[table, metric], *shown.values())
         while name in found:
             name = f"{stem}-{len(found)}"
         metrics = _PARTS if table == "figure6_net" else (metric,)
@@ -101,7 +100,7 @@ def drawings(entries: Iterable[Entry], strips: Iterable[Strip] = ()) -> list[Pan
         ]
         keys = [{k: v for k, v in e.keys.items() if k != "of"} for e in mine]
         near = [s for s in points if s.quantity in metrics and s.keys in keys]
-        found[name] = Panels(name, ", ".join(words), table, metric, tuple(mine), tuple(near))
+        found[name] = Panels(name, worded(shown), table, metric, tuple(mine), tuple(near))
     return list(found.values())
 
 
@@ -110,7 +109,7 @@ def exhibit(found: Typical, alone: tuple[str, str], probed: tuple[str, str]) -> 
     keys = found.keys
     digits = f"D_T {keys['d_t']}" if "d_t" in keys else ""
     words = [keys["target"], keys["set"], keys.get("method", ""), digits]
-    name = re.sub(r"[^A-Za-z0-9.+]+", "-", f"figure6 {keys['set']} {keys['target']}").strip("-.")
+    name = named("figure6", keys["set"], keys["target"])
     first = Side("Solved alone", *alone, *found.gate_tokens, found.gate_seconds)
     second = Side("With the tampered chain", *probed, *found.tokens, found.seconds)
     verdict = f"{found.outcome}; {found.ratio:.2f} of the tokens of the problem solved alone"

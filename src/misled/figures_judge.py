@@ -32,6 +32,7 @@ from misled.strokes import (
     STRIP,
     Stroke,
     extent,
+    keyed,
     legend,
     place,
     rendered,
@@ -178,9 +179,7 @@ def _legend(
     measured = [e for e in drawing.entries if not e.metric.endswith(_FLOOR)]
     handles = [*legend(measured, dict(looks), lines=lines), *more]
     wide = made.get_figwidth() > 5
-    across = math.ceil(len(handles) / math.ceil(len(handles) / (5 if wide else 3)))
-    made.legend(handles=handles, loc="outside lower center", frameon=False, ncols=across,
-                handlelength=3 if lines else 1.4)  # fmt: skip
+    keyed(made, handles, across=5 if wide else 3, length=3 if lines else 1.4)
 
 
 def _edited(drawing: Drawing) -> Figure:
@@ -201,7 +200,7 @@ def _edited(drawing: Drawing) -> Figure:
             if not column:
                 provider, slash, model = judge.partition("/")
                 names = wrapped([provider + slash, model], max(12, int(17 * row)))
-                axes.set_ylabel(names, fontsize=6.5, parse_math=False)
+                axes.set_ylabel(names, fontsize=7, parse_math=False)
             axes.tick_params(bottom=line == len(judges) - 1, left=not column)
             mine = [e for e in entries if (e.keys["judge"], e.metric) == (judge, metric)]
             _curves(axes, mine, places, looks)
@@ -238,7 +237,7 @@ def _prepare_edited(axes: Axes, entries: Sequence[Entry], places: Mapping[str, f
     axes.set_yticks(ticks)
     names = [_EDITS.get(name, name) for name in places]
     axes.set_xlim(min(places.values()) - 0.6, max(places.values()) + 0.6)
-    axes.set_xticks(list(places.values()), names, fontsize=6.5)
+    axes.set_xticks(list(places.values()), names, fontsize=7)
     for words in axes.get_xticklabels():
         if not words.get_text().isdigit():
             words.set(rotation=35, ha="right", rotation_mode="anchor")

@@ -25,7 +25,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from misled.effort import Strip
 from misled.prompts import METHODS
 from misled.records import Entry
-from misled.strokes import GREY, SIZES, Stroke, strokes, titled, wrapped
+from misled.strokes import GREY, SIZES, Stroke, keyed, strokes, titled, wrapped
 
 __all__ = ["panels"]
 
@@ -62,7 +62,8 @@ _COUNTED = "tokens counted with o200k_base"
 _MOST = 200  # problems that are drawn one by one
 _DOT = (-0.003, 0.003, math.nan)  # a stroke as good as without length
 _APART = 0.38  # between the two dots of a group
-_SHOWN = (5, 95)  # percentiles of the single differences
+_SHOWN = (5, 95)  # percentiles of the single differences, where all take so many times as much
+_FAR = 2
 
 
 def panels(
@@ -100,8 +101,6 @@ def panels(
             axes.set_ylabel(_LABELS[quantity])
         if index + columns >= len(models):
             axes.tick_params(labelbottom=True)
-    for spare in grid[len(models) :]:
-        spare.set_axis_off()
     counted = "token" in quantity and {e.keys.get("tokens") for e in entries} == {"counted"}
     chains = f"chains of {lender}" if lender else ""
     titled(figure, title, chains, _COUNTED if counted else "")
@@ -111,8 +110,7 @@ def panels(
         *_single("one pair" if net else "one reply", drawn, grid[0].get_ylim()),
     ]
     across = ((2, 3) if net else (3, 6))[columns - 1]
-    figure.legend(handles=handles, loc="outside lower center", frameon=False, handlelength=1.4,
-                  ncols=math.ceil(len(handles) / math.ceil(len(handles) / across)))  # fmt: skip
+    keyed(figure, handles, across=across, length=1.4)
     return figure
 
 
@@ -165,7 +163,9 @@ def _scale(axes: Axes, entries: Sequence[Entry], strips: Sequence[Strip], *, net
     medians = [y for e in entries for y in (e.value, e.low, e.high) if y is not None]
     single = [y for strip in strips for y in strip.values]
     if net and single:
-        single = list(np.percentile(single, _SHOWN))
+        most = np.percentile(single, _SHOWN)
+        if np.ptp(single) > _FAR * np.ptp(most):
+            single = list(most)
     low, high = min([*medians, *single], default=1.0), max([*medians, *single], default=1.0)
     if net:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -184,9 +184,13 @@ def _scale(axes: Axes, entries: Sequence[Entry], strips: Sequence[Strip], *, net
     else:
         axes.set_ylim(min(0.0, low), high * 1.12 or 1.0)
     sign = "+" if net else ""
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:{sign if y else ''},.10g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _amount(y, sign)))
     axes.grid(axis="y", color="#e4e4e4", linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def _amount(y: float, sign: str) -> str:
+    return f"{y:{sign if y else ''},.10g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _name_groups(axes: Axes, groups: Sequence[_Group]) -> None:

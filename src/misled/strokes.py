@@ -35,6 +35,7 @@ __all__ = [
     "Stroke",
     "empty",
     "extent",
+    "keyed",
     "legend",
     "place",
     "rendered",
@@ -87,6 +88,7 @@ METADATA: dict[str, dict[str, None]] = {
 }
 ALL_BUT = 0.9
 NARROW = 5  # inches
+LINE, LETTER = 0.19, 0.07  # inches that a line of the legend and a letter in it take at most
 STRIP = 0.11  # share of the axis beside the data that is kept for cells without a number
 
 
@@ -185,6 +187,22 @@ def legend(
     for mark, words in (("x", "unsupported"), ("_", "no value read")):
         if mark in missing:
             yield Line2D([], [], linestyle="", marker=mark, markersize=4, color=GREY, label=words)
+
+
+def keyed(figure: Figure, handles: Sequence[Line2D], *, across: int, length: float) -> None:
+    """The legend: in the first panel that is left over, where it fits, else below all panels."""
+    look: dict[str, Any] = {"handles": handles, "frameon": False, "handlelength": length}
+    spare = [axes for axes in figure.axes if not axes.has_data()]
+    for axes in spare:
+        axes.set_axis_off()
+    if spare and (grid := spare[0].get_gridspec()):
+        wide, high = figure.get_figwidth() / grid.ncols, figure.get_figheight() / grid.nrows
+        longest = max(len(str(handle.get_label())) for handle in handles)
+        if len(handles) * LINE < high - 0.5 and longest * LETTER + 0.15 * length < wide - 0.3:
+            spare[0].legend(loc="center", bbox_to_anchor=(0.6, 0.5), **look)
+            return
+    lines = math.ceil(len(handles) / across)
+    figure.legend(loc="outside lower center", ncols=math.ceil(len(handles) / lines), **look)
 
 
 def rendered(paint: Callable[[], Figure], *forms: str) -> tuple[bytes, ...]:
