@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from misled import cli
 from misled.comparing import Comparison, compare
 from misled.directory import execute
 from misled.errors import UserError
-from misled.session import prepare
+from misled.records import Failure, Request
+from misled.session import keep, prepare
 from misled.settings import Pace
+from misled.store import Store
 from misled.versus_page import markdown
 
 CELL = {"problems": ["addition:6+5"], "digits": "1-2", "methods": ["baseline"]}
@@ -48,6 +51,19 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words.write_text('[judge]\nask = "Is it right? Say {accept} or {reject}."\n', "utf-8")
     made(folder / "reworded", **judge, judge=["planted/credulous"], prompts=str(words))
     return folder
+
+
+def failed(path: Path, **keys: Any) -> Path:
+    """A run in which every request failed."""
+    session = prepare(misled.plan(**keys))
+    path.mkdir()
+    with Store(path / "misled.db") as store:
+        keep(store, session)
+        steps = [step for unit in session.units()
+                 for step in session.experiment.walk(unit, store.get)]  # fmt: skip
+        none = Failure(kind="http", message="no", status=400)
+        store.commit([(step, none) for step in steps if isinstance(step, Request)])
+    return path
 
 
 def change(found: Comparison, metric: str, **keys: str) -> Any:
@@ -85,13 +101,52 @@ def test_a_run_that_reused_the_other_differs_by_nothing(runs: Path) -> None:
     found = compare([runs / "a", runs / "again"])
     changes = [e for e in found.entries if e.metric.startswith("change_")]
     assert {(e.value, e.low, e.high, e.p) for e in changes} == {(0, None, None, None)}
-    assert any("share the very same reply" in note for note in found.notes)
+    assert any("All 24 trials" in note and "the very same replies" in note for note in found.notes)
     assert "No difference that was fixed in advance" in found.notes[-1]
 
 
 def test_another_seed_asks_other_questions(runs: Path) -> None:
     with pytest.raises(UserError, match=r"another question \d+.*the seeds differ: 0 and 1"):
         compare([runs / "a", runs / "seeded"])
+
+
+def test_a_run_with_nothing_but_failures_says_so_and_what_to_do(runs: Path, tmp_path: Path) -> None:
+    solver = failed(tmp_path / "a", model=["planted/mixed"], cells=[CELL], n=3)
+    said = r"a holds no trial of a tampered chain \(source failed 3\): --retry-failed asks"
+    for pair in ([runs / "a", solver], [solver, runs / "a"]):
+        with pytest.raises(UserError, match=said):
+            compare(pair)
+    judge = failed(tmp_path / "j", study="judge", judge=["planted/mixed"],
+                   generator=["planted/mixed"], cells=[JUDGED], n=2)  # fmt: skip
+    with pytest.raises(UserError, match=r"j holds no verdict \(generate failed 2\): --retry"):
+        compare([runs / "judge", judge])
+
+
+def test_equal_ids_with_other_questions_are_a_row_of_what_differs(tmp_path: Path) -> None:
+    path = tmp_path / "sums.jsonl"
+    lines = [f'{{"id": "{i}", "question": "What is {i} + 12?", "gold": "{i + 12}"}}\n'
+             for i in range(30, 33)]  # fmt: skip
+    cell = CELL | {"problems": [f"file:{path}"], "digits": "1"}
+    for name, last in (("one", lines[2]), ("two", lines[2].replace("What is", "Add"))):
+        path.write_text("".join([*lines[:2], last]), "utf-8")
+        made(tmp_path / name, model=["planted/mixed"], n=3, cells=[cell])
+    found = compare([tmp_path / "one", tmp_path / "two"])
+    assert "problems' hash" in dict(found.differing)
+    assert change(found, "adopted").left_out["another question"] == 1
+
+
+def test_of_two_equal_runs_it_is_said_that_nothing_differs(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(runs / "a", tmp_path / "copy")
+    code, printed, _ = said(capsys, runs / "a", tmp_path / "copy", "--out", tmp_path / "out",
+                            "--figures", "none")  # fmt: skip
+    assert code == 0
+    assert printed.startswith("What differs: nothing")
+    assert "are the very same replies" in " ".join(printed.split())
+    for name in ("compare.md", "compare.html"):
+        text = (tmp_path / "out" / name).read_text("utf-8")
+        assert "Nothing: settings, prompts" in text
 
 
 def test_an_unfinished_run_is_compared_and_said_to_be_one(runs: Path) -> None:
@@ -170,6 +225,7 @@ def test_an_error_is_one_line_and_exit_2(
         ((runs / "a", tmp_path), "run directory?"),
         ((runs / "a", runs / "b", "--match", "x"), "no pair of names"),
         ((runs / "a", runs / "b", "--figures", "gif"), "unknown figure format"),
+        *((("no run", "none", "--out", out), "is no directory") for out in ("", "-", "/dev/null")),
     ):
         code, printed, told = said(capsys, *words)
         assert (code, printed, told.count("\n")) == (2, "", 1)

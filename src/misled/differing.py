@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-__all__ = ["Differing", "differing", "flat"]
+__all__ = ["NOTHING", "Differing", "differing", "flat"]
 
 Differing: TypeAlias = tuple[str, tuple[str, ...]]  # what it is, and what each run has
+
+NOTHING = "Nothing: settings, prompts, problems, versions and dates are the same"
 
 ABSENT = "-"
 

@@ -15,12 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from misled.captions import KEYS, label
-from misled.differing import Differing
+from misled.differing import NOTHING, Differing
 from misled.records import Entry, Record
 from misled.sheets import Line, Sheet, interval, number, tested, visible
 from misled.versus import ALIKE, CHANGE
 
 __all__ = [
+    "UNITS",
     "Facing",
     "differing_grid",
     "faced",
@@ -30,6 +31,9 @@ __all__ = [
     "terminal",
     "unsupported",
 ]
+
+# What n counts in each study, and what runs are paired by and leave out.
+UNITS = {"cpt": ("problem", "trial"), "judge": ("item", "verdict")}
 
 DIGITS = 2
 _RUNS = ("run", "against")
@@ -111,6 +115,7 @@ def sheet(found: Sequence[Facing], caption: str = "") -> Sheet:
     constant = {name: min(values[name]) for name in names if len(values[name]) == 1}
     heads = [name for name in names if name not in constant]
     shared = [name for name in _SHARED if any(name in each.change.keys for each in found)]
+    unit = UNITS[found[0].change.study if found else "cpt"][0]
     lines = [
         Line(
             keys=(*(key.get(name, "") for name in heads), label(each.score)),
@@ -120,12 +125,12 @@ def sheet(found: Sequence[Facing], caption: str = "") -> Sheet:
         for each, key in zip(found, keys, strict=True)
     ]
     return Sheet(
-        caption=caption or "Each run minus the reference, paired by item",
+        caption=caption or f"Each run minus the reference, paired by {unit}",
         constant={KEYS.get(name, name): value for name, value in constant.items()},
         heads=(*(KEYS.get(name, name) for name in heads), "of"),
         columns=(*_COLUMNS, *(_SHARED[name] for name in shared)),
         lines=tuple(lines),
-        notes=(_NOTE,),
+        notes=(f"n counts {unit}s", _NOTE),
     )  # fmt: skip
 
 
@@ -169,7 +174,8 @@ def terminal(found: Sequence[Facing], width: int) -> Iterator[Table | Text]:
         words = ", ".join([*title, *more])
         yield _grid(f"{words}: {run} against {against}", made, width)
         if lost := _lost(mine):
-            yield Text(f"left out: {lost}", style="dim")
+            what = {"cpt": "trials", "judge": "items"}[mine[0].change.study]
+            yield Text(f"{what} left out: {lost}", style="dim")
 
 
 def _titled(name: str, value: str) -> str:
@@ -207,8 +213,10 @@ def _lost(found: Sequence[Facing]) -> str:
     return ", ".join(words)
 
 
-def differing_grid(names: Sequence[str], found: Sequence[Differing]) -> Table:
+def differing_grid(names: Sequence[str], found: Sequence[Differing]) -> Table | Text:
     """What the runs were made with, where it is not the same."""
+    if not found:
+        return Text(f"What differs: {NOTHING[0].lower()}{NOTHING[1:]}\n")
     grid = Table(box=box.SIMPLE_HEAD, title=Text("What differs", style="bold"),
                  title_justify="left", padding=(0, 1, 0, 0))  # fmt: skip
     for head in ("", *names):

@@ -28,6 +28,7 @@ __all__ = ["Opened", "opened"]
 
 # Which rows are what was handed on, a chain or an answer, and whose they are.
 _ORIGINS = {"cpt": ("source", "target"), "judge": ("generate", "generator")}
+_SHORT = 12  # characters of a digest that is shown
 
 
 class Opened(NamedTuple):
@@ -52,8 +53,27 @@ class Opened(NamedTuple):
             "misled": self.meta.get("misled"),
             "Python": self.meta.get("python"),
             "problems": {name: len(found) for name, found in problems.items()},
+            **_hashes(session),
             "answers from": self.dates,
         }
+
+
+def _hashes(session: Session) -> dict[str, list[str]]:
+    """A digest of each problem set and each file of outputs: equal names are no equal texts."""
+    sets, logged = session.inputs.problems.values(), session.inputs.logged.values()
+    outputs = [[(name, each.reply) for name, each in found.items()] for found in logged]
+    return {
+        "problems' hash": [
+            _digest(*(x for p in found for x in (p.id, p.question, *p.gold)))[:_SHORT]
+            for found in sets
+        ],
+        "outputs' hash": [
+            _digest(*(x for name, r in found for x in (name, r.reasoning or "", r.content)))[
+                :_SHORT
+            ]
+            for found in outputs
+        ],
+    }
 
 
 def opened(directory: Path) -> Opened:

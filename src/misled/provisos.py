@@ -15,6 +15,7 @@ import polars as pl
 from misled import pairing, pairing_judge, versus
 from misled.captions import KEYS, label
 from misled.errors import UserError
+from misled.facing import UNITS
 from misled.judge_plans import JudgePlan
 from misled.opening import Opened
 from misled.plans import Plan
@@ -47,40 +48,79 @@ def remarks(runs: Sequence[Opened]) -> Iterator[str]:
 def check_common(
     frame: pl.DataFrame, runs: tuple[Opened, Opened], names: Mapping[str, Match]
 ) -> None:
-    """UserError, with the reasons, where no item counts in both runs."""
+    """UserError, with the reasons and what to do, where no item counts in both runs."""
     if (frame["why"] == "").any():
         return
+    lacking = [words for run in runs if (words := _lacking(run))]
+    if lacking:
+        raise UserError("; ".join(lacking))
     sides, seeds = [run.side for run in runs], [run.session.plan.seed for run in runs]
     counts = frame.group_by("why").len().sort(["len", "why"], descending=[True, False])
     why = [f"{reason} {count}" for reason, count in counts.iter_rows()]
     why = why or [
-        f"{axis} is {', '.join(found.alone)} and here {', '.join(found.alone_other)}; pair names "
+        f"{KEYS.get(axis, axis)} {found.alone[0]} against {found.alone_other[0]}; pair names "
         f"with --match {found.alone[0]}={found.alone_other[0]}"
         for axis, found in names.items()
         if found.alone and found.alone_other and not found.reference
     ]
     why = why or [
-        f"{axis} is {', '.join(one)} and here {', '.join(two)}"
+        f"{KEYS.get(axis, axis)} {', '.join(one)} against {', '.join(two)}"
         for axis, one, two in _apart(*sides)
-        if not set(one) & set(two)
+        if one and two and not set(one) & set(two)
     ]
-    reason = "; ".join(why) or "no cell was asked in both"
+    reason = "; ".join(why) or "nothing was asked in both"
     if "another question" in reason and seeds[0] != seeds[1]:
         reason += f" (the seeds differ: {seeds[0]} and {seeds[1]})"
-    raise UserError(f"{sides[1].name} has no item in common with {sides[0].name}: {reason}")
+    reason += "".join(f" ({name})" for name in names["set"].reference.values() if AGAINST in name)
+    fixes = [fix for word, fix in _FIXES.items() if word in reason]
+    unit = UNITS[runs[0].session.plan.study][1]
+    raise UserError(
+        "; ".join(
+            [f"{sides[1].name} has no {unit} in common with {sides[0].name}: {reason}", *fixes]
+        )
+    )
+
+
+# What to do about a reason that holds a word.
+_FIXES = {
+    "failed": "--retry-failed asks again what failed",
+    "unasked": "the same command goes on with a run",
+    "another question": "compare runs of the same problems and seed",
+}
+_COMPARED = {
+    "cpt": (("tampered",), "trial of a tampered chain"),
+    "judge": (("judge", "closed_book"), "verdict"),
+}
+
+
+def _lacking(run: Opened) -> str:
+    """Why a run has nothing that could be compared, and what to do; "" where it has something."""
+    arms, what = _COMPARED[run.session.plan.study]
+    rows = run.side.rows
+    if rows["arm"].is_in(arms).any():
+        return ""
+    lost = rows.filter(~pl.col("outcome").is_in(["recovered", "read"]))
+    counts = lost.group_by("arm", "outcome").len().sort("len", "arm", descending=[True, False])
+    said = ", ".join(f"{arm} {outcome} {count}" for arm, outcome, count in counts.iter_rows())
+    fix = "unasked" if run.unfinished else "failed" if "failed" in said else ""
+    told = _FIXES.get(fix, "other problems may give some")
+    return f"{run.side.name} holds no {what} ({said}): {told}"
 
 
 def _apart(one: Side, two: Side) -> Iterator[tuple[str, list[str], list[str]]]:
-    """The axes of a cell that are not the same in both runs, with the values of each."""
+    """The axes of a cell that are not the same in both runs, with the values of each.
+
+    An axis of which one run has no value at all is told by another one.
+    """
+    asked = [side.rows.filter(pl.col("arm").is_in(["tampered", "judge", "closed_book"]))
+             for side in (one, two)]  # fmt: skip
     for axis in dict.fromkeys((*pairing.CELL, *pairing_judge.CELL)):
         if axis in one.names or axis not in one.rows.columns:
             continue
-        values = [
-            [str(x) for x in side.rows.filter(pl.col("arm").is_in(["tampered", "judge"]))[axis]
-             .drop_nulls().unique().sort()]
-            for side in (one, two)
-        ]  # fmt: skip
-        if values[0] != values[1]:
+        value = pl.when(arm="closed_book").then(pl.lit("closed_book")).otherwise(axis)
+        values = [[str(x) for x in rows.select(value if axis == "condition" else axis)
+                   .to_series().drop_nulls().unique().sort()] for rows in asked]  # fmt: skip
+        if all(values) and values[0] != values[1]:
             yield axis, values[0], values[1]
 
 
@@ -114,7 +154,8 @@ def of_pair(
     origins = [_origin(plan) for plan in plans]
     if origins[0] != origins[1]:
         yield f"Handed on: {origins[0]} in {one}, {origins[1]} in {two}"
-    yield _alike(frame.filter(pl.col("why") == ""), f"{two} and {one}")
+    pairs, unit = frame.filter(pl.col("why") == ""), UNITS[plans[0].study][1]
+    yield _alike(pairs, f"{pairs.height} {unit}s that {two} and {one} both have")
 
 
 def _origin(plan: Plan | JudgePlan) -> str:
@@ -124,20 +165,23 @@ def _origin(plan: Plan | JudgePlan) -> str:
     return f"chains of {plan.source or plan.chains or 'each model itself'}"
 
 
-def _alike(pairs: pl.DataFrame, who: str) -> str:
+def _alike(pairs: pl.DataFrame, which: str) -> str:
     """How many pairs share what."""
+    if pairs["same_reply"].all():
+        return f"All {which} are the very same replies, so that every difference is 0 as it stands"
     words = {
         "same_result": "the tampered result",
         "same_chain": "the untampered chain",
         "same_answer": "the answer that is judged",
         "same_reply": "the very same reply, so that their difference is 0 as it stands",
     }
-    there = [
-        f"{pairs[name].sum()} share {word}"
-        for name, word in words.items()
-        if name in pairs.columns and (name != "same_reply" or pairs[name].any())
-    ]
-    return f"Of {pairs.height} pairs of {who} {', '.join(there)}"
+    there = []
+    for name, word in words.items():
+        if name in pairs.columns and (name != "same_reply" or pairs[name].any()):
+            asked = pairs.filter(pl.col("generator") != "") if name == "same_answer" else pairs
+            of = f" of {asked.height}" if asked.height < pairs.height else ""
+            there.append(f"{asked[name].sum()}{of} share {word}")
+    return f"Of {which} {', '.join(there)}"
 
 
 def family(tests: Sequence[Entry]) -> str:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from misled import facing, figures_versus, latex, sheets
 from misled.comparing import Comparison
+from misled.differing import NOTHING
 from misled.records import Record
 
 __all__ = ["Plate", "html", "markdown", "write"]
@@ -63,6 +64,7 @@ def markdown(found: Comparison) -> str:
     rows = [["setting", *found.names], ["---"] * (len(found.names) + 1)]
     rows += [[name, *values] for name, values in found.differing]
     made = [f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows]
+    made = made if found.differing else [f"{NOTHING}."]
     notes = [f"- {escaped(note)}" for note in found.notes]
     faced = facing.leading(facing.faced(found.entries), edited=True)
     table = sheets.markdown(facing.sheet(faced))
@@ -89,6 +91,8 @@ def html(found: Comparison, plates: Sequence[Plate]) -> str:
         title=title(found),
         names=found.names,
         differing=found.differing,
+        nothing=NOTHING,
+        unit=facing.UNITS[found.study][0],
         notes=found.notes,
         main=facing.sheet(facing.leading(faced), "Over all tampered digits" if found.study == "cpt"
                           else "Without the chain, with it, and what it changes"),

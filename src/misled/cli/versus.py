@@ -37,9 +37,10 @@ def compare(
         ),
     ] = None,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="A directory for compare.html, .csv, .md, .tex and figures; default: none."
+            metavar="PATH",
+            help="A directory for compare.html, .csv, .md, .tex and figures; default: none.",
         ),
     ] = None,
     figures: Figures = FIGURES,
@@ -47,10 +48,10 @@ def compare(
         bool, typer.Option("--json", help="Estimates as JSON Lines on stdout.")
     ] = False,
 ) -> None:
-    """Differences between runs, paired by item, with intervals and tests."""
+    """Differences between runs, paired by problem or item, with intervals and tests."""
     from misled import comparing
 
-    shapes = forms(figures)
+    shapes, directory = forms(figures), _directory(out)
     found = comparing.compare(directories, match or ())
     if json:
         for note in found.notes:
@@ -58,10 +59,22 @@ def compare(
         write_json(found.entries)
     else:
         _show(found)
-    if out:
+    if directory:
         from misled.versus_page import write
 
-        say(f"misled: written into {write(found, out, shapes)}")
+        say(f"misled: written: {write(found, directory, shapes)}")
+
+
+def _directory(out: str | None) -> Path | None:
+    """Where to write; UserError, before anything is read, for what is no directory."""
+    from misled.errors import UserError
+
+    if out is None:
+        return None
+    path = Path(out)
+    if out.strip() in {"", "-"} or (path.exists() and not path.is_dir()):
+        raise UserError(f"--out {out!r} is no directory; --json prints every difference on stdout")
+    return path
 
 
 def _show(found: Comparison) -> None:
