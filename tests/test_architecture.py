@@ -34,7 +34,7 @@ judged rulings flips controlled labelling strengths exhibits_judge judgements
 sides differing pairing pairing_judge versus versus_judge facing
 strokes curves dots panels figures figures_effort figures_judge figures_versus
 phrases overview overview_judge findings findings_beside findings_judge cautions cautions_judge
-glance parts pages report
+glance parts plates pages report
 marks reasons reasons_judge dossiers replies dossier_cpt dossier_judge trial_index
 session rehearsal recall explorer embedding publishing directory viewing
 opening provisos comparing versus_page api

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import synthetic
-from misled import captions, findings, report, sheets
+from misled import captions, findings, plates, report, sheets
 from misled.cautions import cautions
 from misled.estimates import entries
 from misled.figures_effort import Exhibit, Side
@@ -299,22 +299,32 @@ def test_a_long_table_ends_on_the_page_with_where_the_rest_is() -> None:
 
 def test_a_trial_beside_the_problem_solved_alone_is_a_figure_of_texts() -> None:
     side = Side("Alone", "1 + 1 is 2.", "So 2.", reasoning_tokens=5, answer_tokens=3, seconds=1.0)
-    shown = Exhibit("figure6-x", HOSTILE, "adopted", (side, side))
+    other = Side("Handed", "1 + 1 is 3.", "So 3.", reasoning_tokens=5, answer_tokens=3)
+    shown = Exhibit("figure6-x", HOSTILE, "adopted", (side, other))
     page = Page(report.html(report.ReportInput(entries=(), plan_toml="", exhibits=(shown,))))
     assert len(page.all("figure")) == 1
     assert "The reply of median length to a tampered chain" in page.text
-    assert page.text.count("1 + 1 is 2.") == 2
+    assert page.text.count("1 + 1 is 2.") == page.text.count("1 + 1 is 3.") == 1
     assert [a["download"] for a in page.all("a") if "download" in a] == ["figure6-x.svg"]
     assert not page.all("script")
 
 
+def test_a_reply_that_the_chain_did_not_change_is_named_and_not_shown() -> None:
+    side = Side("Alone", "1 + 1 is 2.", "So 2.", reasoning_tokens=5, answer_tokens=3, seconds=1.0)
+    shown = Exhibit("figure6-x", "acme/a, small", "recovered", (side, side))
+    page = Page(report.html(report.ReportInput(entries=(), plan_toml="", exhibits=(shown,))))
+    assert not page.all("figure")
+    assert "1 + 1 is 2." not in page.text
+    assert "word for word that to the problem alone: acme/a, small." in page.text
+
+
 def test_a_long_reply_is_shown_without_its_middle() -> None:
-    whole = report._cut("a" * report.MOST)
-    cut = report._cut("b" * 10**6 + "end")
-    assert whole == "a" * report.MOST
+    whole = plates._cut("a" * plates.MOST)
+    cut = plates._cut("b" * 10**6 + "end")
+    assert whole == "a" * plates.MOST
     assert cut.endswith("bend")
-    assert f"[... {10**6 + 3 - report.MOST:,} characters ...]" in cut
-    assert report._cut("") == "(none)"
+    assert f"[... {10**6 + 3 - plates.MOST:,} characters ...]" in cut
+    assert plates._cut("") == "(none)"
 
 
 def test_chains_that_are_each_models_own_need_no_column() -> None:

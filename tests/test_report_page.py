@@ -39,8 +39,9 @@ def exhibits() -> tuple[Exhibit, ...]:
     reply = f"{ACTS}\n{HIDES}\n{TALL}\n{'M' * 10**6}\n\tindented\n"
     side = Side("Solved alone", reply, HOSTILE, 30, 4, 0.0123)
     plain = Side("With the tampered chain", "1 + 1 is 2.", "", 30, 0, 1.5)
+    alone = Side("Solved alone", "One and one: 2.", "2", 30, 1, 1.5)
     return (
-        Exhibit("figure6-plain", "acme/a, addition", "adopted", (plain, plain)),
+        Exhibit("figure6-plain", "acme/a, addition", "adopted", (alone, plain)),
         Exhibit("figure6-hostile", HOSTILE, HOSTILE, (side, plain)),
     )
 

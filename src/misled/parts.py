@@ -147,11 +147,15 @@ def _cpt_hints(entries: Sequence[Entry]) -> dict[str, str]:
     handed = f" {handed[:1].upper()}{handed[1:]}." if handed else ""
     twice = any(e.table == "figure7" and e.keys.get("arm") == "again" for e in entries)
     chance = " The question alone was asked twice: how far the two differ is chance."
-    return {
-        "figure4": "R_CPT is .5 where a model finds the true result, 1 where it repeats the "
+    several = len({e.keys["d_t"] for e in entries if e.table == "figure4"}) > 1
+    by_digits = (
+        "R_CPT is .5 where a model finds the true result, 1 where it repeats the "
         "tampered one, and 2 where more digits of its answer are wrong than were tampered "
-        f"with.{handed} {_NET}",
-        "figure5": f"The same as by tampered digits, over all numbers of them.{handed} {_NET}",
+        f"with.{handed} {_NET}"
+    )
+    return {
+        "figure4": by_digits,
+        "figure5": "The same, over all numbers of tampered digits." if several else by_digits,
         "figure6": "The reply of median length to a tampered chain, beside the model's own "
         "solution of the same problem.",
         "figure7": "Fewer tokens than alone mean that the model did not work the problem out "

@@ -174,11 +174,13 @@ def _exhibits(found: list[Any], store: Store) -> Iterator[Any]:
 
     for trial in found:
         texts = []
-        for key in (trial.gate_request, trial.request):
+        for key, tokens in ((trial.gate_request, trial.gate_tokens), (trial.request, trial.tokens)):
             reply = store.reply(key)
             if isinstance(reply, Response):
                 chain = chains.of(reply.content, reply.reasoning)
-                texts.append((chain.reasoning, chain.answer))
+                # What was not counted as reasoning is shown as it was counted.
+                apart = (chain.reasoning, chain.answer) if tokens[0] else ("", reply.content)
+                texts.append(apart)
         if len(texts) == 2:
             yield figures_effort.exhibit(trial, *texts)
 

@@ -10,9 +10,7 @@ its trials, asks nothing of the network, and holds no date but those in `facts`.
 
 from __future__ import annotations
 
-import base64
 import io
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,15 +20,15 @@ from rich.console import Console
 
 from misled import captions, figures_effort, glossary, pages, sheets
 from misled.cautions import Caution
-from misled.parts import PARTS, Parts, Plate
+from misled.parts import PARTS, Parts
 from misled.phrases import titled
+from misled.plates import Grid, csv, groups
 from misled.records import Entry, Record, Usage
 
 __all__ = ["ReportInput", "html", "summary", "write"]
 
 LONGEST = 200  # lines of a table on the page; the whole of it stands in its file
-TALL = 1.2
-MOST = 6000  # characters of a reply that figure 6 shows
+OPEN = 24  # lines of one that is not folded
 
 
 class ReportInput(Record, frozen=True):
@@ -61,62 +59,6 @@ class ReportInput(Record, frozen=True):
     images: dict[str, bytes] = {}
     trials: pages.Listed | None = None
     example: tuple[tuple[str, str], ...] = ()
-
-
-class _Grid(Record, frozen=True):
-    """A table as the page shows it, with a link to its data."""
-
-    id: str
-    sheet: sheets.Sheet
-    csv: str
-
-
-class _Figure(Record, frozen=True):
-    """A figure as the page shows it, with its table."""
-
-    id: str
-    image: str
-    alt: str
-    caption: str
-    title: str
-    single: bool
-    tall: bool
-    sheet: sheets.Sheet
-    csv: str
-
-
-class _Side(Record, frozen=True):
-    """One of the replies of figure 6: what each of its texts is, and the text."""
-
-    heading: str
-    parts: tuple[tuple[str, str], ...]
-
-
-class _Texts(Record, frozen=True):
-    """Figure 6 as the page shows it: in text, with the drawn figure to take away."""
-
-    id: str
-    title: str
-    verdict: str
-    sides: tuple[_Side, ...]
-    image: str
-
-
-class _Group(Record, frozen=True):
-    """All figures of one number, and how to read them."""
-
-    name: str
-    title: str
-    hint: str
-    first: tuple[_Figure, ...]
-    rest: tuple[_Figure, ...]
-    texts: tuple[_Texts, ...] = ()
-    told: _Grid | None = None  # what the texts took
-
-    @property
-    def others(self) -> list[str]:
-        """What the figures are of that are folded."""
-        return list(dict.fromkeys(figure.title for figure in self.rest))
 
 
 def write(run: ReportInput, directory: Path) -> Path:
@@ -151,8 +93,9 @@ def html(run: ReportInput) -> str:
         main=_main_table(parts, run.entries),
         opened=_those(grids, parts.opened),
         compared=_those(grids, parts.compared),
-        groups=_groups(run, parts, study),
+        groups=groups(parts, study, run.entries, run.panels, run.exhibits, run.images),
         paper=parts.paper,
+        most=OPEN,
         tables=[grid for grid in grids if grid.id not in {*parts.opened, *parts.compared}],
         words=glossary.words(study, said),
         columns=glossary.columns({entry.metric for entry in run.entries}),
@@ -179,7 +122,7 @@ def _study(entries: Sequence[Entry]) -> str:
     return entries[0].study if entries else "cpt"
 
 
-def _said(grids: Sequence[_Grid]) -> Iterator[str]:
+def _said(grids: Sequence[Grid]) -> Iterator[str]:
     """What tables say in words: names of keys and columns, and the values of keys."""
     for grid in grids:
         sheet = grid.sheet
@@ -224,17 +167,17 @@ def _facts(run: ReportInput) -> Iterator[tuple[str, str]]:
         yield "cached share of prompt tokens", f"{100 * usage.cached / usage.prompt:.0f} %"
 
 
-def _main_table(parts: Parts, entries: Sequence[Entry]) -> _Grid | None:
+def _main_table(parts: Parts, entries: Sequence[Entry]) -> Grid | None:
     made = parts.main(entries)
-    return _Grid("main", made[0], _csv(made[1])) if made else None
+    return Grid("main", made[0], csv(made[1])) if made else None
 
 
-def _those(grids: Sequence[_Grid], names: Sequence[str]) -> list[_Grid]:
+def _those(grids: Sequence[Grid], names: Sequence[str]) -> list[Grid]:
     """The tables of these names, in their order."""
     return sorted((g for g in grids if g.id in names), key=lambda grid: names.index(grid.id))
 
 
-def _tables(entries: Sequence[Entry], units: str = "") -> Iterator[_Grid]:
+def _tables(entries: Sequence[Entry], units: str = "") -> Iterator[Grid]:
     """Every table; its data stand in a file beside the report, since they would double its size."""
     by_name: dict[str, list[Entry]] = {}
     for e in entries:
@@ -244,102 +187,18 @@ def _tables(entries: Sequence[Entry], units: str = "") -> Iterator[_Grid]:
         sheet = _filled(sheets.sheet(mine))
         if name == "families" and units:
             sheet = replace(sheet, notes=(units, *sheet.notes))
-        if len(sheet.lines) > LONGEST:
-            more = f"{len(sheet.lines) - LONGEST:,} more lines stand in tables/{name}.csv"
+        size = len(sheet.lines)
+        if size > LONGEST:
+            more = f"{size - LONGEST:,} more lines stand in tables/{name}.csv"
             notes = (*sheet.notes, more)
             sheet = replace(sheet, lines=sheet.lines[:LONGEST], notes=notes)
-        yield _Grid(name, sheet, f"tables/{name}.csv")
+        yield Grid(name, sheet, f"tables/{name}.csv", size)
 
 
 def _filled(sheet: sheets.Sheet) -> sheets.Sheet:
     """The sheet without a line that no key names: its notes say why there is no number."""
     named = tuple(line for line in sheet.lines if any(line.keys) or not sheet.heads)
     return replace(sheet, lines=named)
-
-
-def _groups(run: ReportInput, parts: Parts, study: str) -> list[_Group]:
-    """The figures by their number in the paper."""
-    found: dict[str, list[_Figure]] = {}
-    for plate in parts.plates(run.entries, run.panels, run.images):
-        found.setdefault(plate.table.partition("_")[0], []).append(_figure(plate))
-    texts = tuple(_texts(run))
-    if texts:
-        found.setdefault("figure6", [])
-    told = [e for e in run.entries if e.table == "figure6"]
-    groups, hints = [], parts.hints(run.entries)
-    for table, figures in sorted(found.items()):
-        first = [figure for figure in figures[:2] if figure.title == figures[0].title]
-        groups.append(
-            _Group(
-                name=table.replace("figure", "Figure "),
-                title=captions.caption(table, study),
-                hint=hints.get(table, ""),
-                first=tuple(first),
-                rest=tuple(figures[len(first) :]),
-                texts=texts if table == "figure6" else (),
-                told=_Grid(table, sheets.sheet(told), _csv(told)) if told and texts else None,
-            )
-        )
-    return groups
-
-
-def _figure(plate: Plate) -> _Figure:
-    return _Figure(
-        id=plate.id,
-        image=_data("image/svg+xml", plate.svg),
-        alt=f"Chart: {plate.caption}, {', '.join(plate.models)}. Its numbers follow as a table.",
-        caption=plate.caption,
-        title=plate.title,
-        single=plate.narrow,
-        tall=_is_tall(plate.svg),
-        sheet=sheets.sheet(plate.entries),
-        csv=_csv(plate.entries),
-    )
-
-
-def _is_tall(svg: bytes) -> bool:
-    """Whether a drawing is a fifth higher than it is wide, so that it wants a page of its own."""
-    size = re.search(rb'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return size is not None and float(size[2]) > TALL * float(size[1])
-
-
-def _texts(run: ReportInput) -> Iterator[_Texts]:
-    """Figure 6: a trial beside the same problem solved alone, as the model wrote them."""
-    for shown in run.exhibits:
-        svg = run.images.get(shown.name) or figures_effort.render(shown, "svg")[0]
-        yield _Texts(
-            id=shown.name,
-            title=shown.title,
-            verdict=shown.verdict,
-            sides=tuple(_side(side) for side in shown.sides),
-            image=_data("image/svg+xml", svg),
-        )
-
-
-def _side(side: figures_effort.Side) -> _Side:
-    total = side.reasoning_tokens + side.answer_tokens
-    seconds = "" if side.seconds is None else f", {side.seconds:.3g} s"
-    parts = (
-        (f"reasoning, {side.reasoning_tokens:,} tokens", _cut(side.reasoning)),
-        (f"answer, {side.answer_tokens:,} tokens", _cut(side.answer)),
-    )
-    return _Side(f"{side.heading}: {total:,} tokens{seconds}", parts)
-
-
-def _cut(text: str) -> str:
-    """A text without its middle where it is long, and a word where there is none."""
-    if len(text) <= MOST:
-        return text or "(none)"
-    half = MOST // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half:,} characters ...]\n{text[-half:]}"
-
-
-def _csv(entries: Sequence[Entry]) -> str:
-    return _data("text/csv", sheets.csv_text(entries).encode())
-
-
-def _data(kind: str, content: bytes) -> str:
-    return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
 def _symbols(text: str) -> Markup:

@@ -38,9 +38,11 @@ __all__ = [
     "FORMATS",
     "Line",
     "Sheet",
+    "counted",
     "csv_text",
     "escaped",
     "interval",
+    "intervals",
     "markdown",
     "number",
     "publish",
@@ -164,13 +166,23 @@ def sheet(entries: Sequence[Entry], *, digits: int = 3, n_of: str | None = None)
 
 def _made(entries: Sequence[Entry], study: str) -> Iterator[str]:
     """What n counts, and what the brackets are."""
-    once = all(e.n == e.clusters for e in entries)
-    counted = "items" if study == "judge" else "problems" if once else "trials"
-    kinds = [e.method for e in entries if e.low is not None]
-    names = dict.fromkeys(re.split(r"[,;]| and two more", kind)[0] for kind in kinds)
     if entries:
-        brackets = f"; brackets hold 95\u00a0% intervals ({', '.join(sorted(names))})"
-        yield f"n counts {counted}{brackets if names else ''}"
+        names = intervals(entries)
+        brackets = f"; brackets hold 95\u00a0% intervals ({names})" if names else ""
+        yield f"n counts {counted(entries, study)}{brackets}"
+
+
+def counted(entries: Sequence[Entry], study: str) -> str:
+    """What n counts."""
+    if study == "judge":
+        return "items"
+    return "problems" if all(e.n == e.clusters for e in entries) else "trials"
+
+
+def intervals(entries: Sequence[Entry]) -> str:
+    """How the intervals were made; "" where none is claimed."""
+    kinds = {e.method for e in entries if e.low is not None}
+    return ", ".join(sorted({re.split(r"[,;]| and two more", kind)[0] for kind in kinds}))
 
 
 def _of_family(keys: dict[str, str]) -> dict[str, str]:
@@ -268,6 +280,7 @@ def csv_text(entries: Sequence[Entry]) -> str:
                 "n",
                 "clusters",
                 "interval",
+                "intervals",
                 "p",
                 "p_adjusted",
                 "left_out",
