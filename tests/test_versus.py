@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import synthetic
-from misled import facing, versus
+from misled import captions, facing, versus
 from misled.errors import UserError
 from misled.records import Entry
 from misled.row import Row
@@ -316,6 +316,7 @@ def test_every_row_of_the_sheet_has_both_values_and_the_difference() -> None:
     found = golden()
     faced = facing.faced(found)
     assert 3 * len(faced) == len(found)
+    assert {e.metric for e in found} <= captions.METRICS.keys()
     for each in faced:
         values = each.other.value, each.reference.value, each.change.value
         if None not in values:

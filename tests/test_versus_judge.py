@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misled import stats, versus, versus_judge
+from misled import captions, stats, versus, versus_judge
 from misled.records import Entry
 from misled.row import Judged
 from misled.versus_judge import EFFECTS, FLOOR
@@ -34,6 +34,7 @@ def of(found: list[Entry], metric: str, condition: str) -> Entry:
 
 def test_each_condition_and_the_chains_effect() -> None:
     found = compared(side("a", run(FIRST)), side("b", run(SECOND)))
+    assert {e.metric for e in found} <= captions.METRICS.keys()
     values = {
         (condition, name): of(found, name, condition).value
         for condition in (*PAIR, EFFECT)

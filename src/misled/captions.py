@@ -216,6 +216,18 @@ _OF_STUDY = {
 }
 KEYS |= captions_judge.KEYS
 METRICS |= captions_judge.METRICS
+METRICS["floor"] = ("floor", "other verdict when the same is asked again, half without the chain")
+# The change of what only runs are compared by.
+METRICS |= {
+    f"change_{name}": (
+        f"change in {METRICS[name][0]}",
+        f"{METRICS[name][0]}, minus the same likewise",
+    )
+    for name in (
+        *("confused", "stopped", "net_r", "youden", "overconfidence", "conservativeness"),
+        *("changed", "floor", "net_changed", "accuracy", "reliance", "answer_reliance"),
+    )
+}
 
 
 def caption(table: str, study: str) -> str:

@@ -17,7 +17,7 @@ import jinja2
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from misled import facing, figures_versus, latex, sheets
+from misled import facing, figures_versus, glossary, latex, sheets
 from misled.comparing import Comparison
 from misled.differing import NOTHING
 from misled.records import Record
@@ -99,6 +99,10 @@ def html(found: Comparison, plates: Sequence[Plate]) -> str:
         every=_cut(facing.sheet(faced)),
         csv=_data("text/csv", sheets.csv_text(found.entries).encode()),
         figures=plates,
+        words=[
+            *glossary.columns({each.score for each in faced}),
+            *glossary.words(found.study, {x for each in faced for x in each.keys.values()}),
+        ],
         reading=f"compare.{found.study}.html.jinja",
     )  # fmt: skip
 
