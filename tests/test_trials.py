@@ -20,7 +20,7 @@ from misled import embedding, judgements, pages, report, trial_index
 from misled.embedding import embedded, shared
 from misled.explorer import Trials
 from misled.flips import FLIPS
-from misled.trials import ANSWERED, VALUED
+from misled.trials import ANSWERED, CELL, VALUED, pairs, prepare
 from trial_runs import CPT, JUDGE, Run, carried
 
 # Columns that say a field of the rows in other words.
@@ -162,6 +162,23 @@ def test_a_trial_of_a_solver_is_counted_where_it_was_answered(cpt: Run) -> None:
         assert name.startswith("yes") == (outcome in ANSWERED)
         assert (name == "yes") == (outcome in VALUED)
         assert name.startswith("yes") or name == f"no: {outcome}"
+
+
+def test_a_tampered_trial_whose_control_has_no_answer_says_that_no_net_number_has_it(
+    cpt: Run,
+) -> None:
+    rows = cpt.rows.with_row_index()
+    keys = [*CELL, "problem"]
+    one = rows.filter(arm="tampered", outcome="adopted")[:1]
+    lost = rows.filter(arm="clean").join(one.select(keys), on=keys, how="semi", nulls_equal=True)
+    gone = pl.col("index").is_in(lost["index"].implode())
+    less = rows.with_columns(outcome=pl.when(gone).then(pl.lit("failed")).otherwise("outcome"))
+    told = column(Trials(cpt.session, less.drop("index")).index({}), "counted")
+    assert {i: name for i, name in enumerate(told) if "net of" in name} == {
+        one["index"][0]: "yes, but not net of clean (not answered)"
+    }
+    before, after = (pairs(prepare(each), "clean").height for each in (rows, less))
+    assert before - after == lost.height == 1
 
 
 def test_the_verdicts_that_are_counted_are_those_of_the_table(judge: Run) -> None:

@@ -96,6 +96,7 @@ def test_the_page_has_the_index_and_may_run_its_own_script_alone(server: Server,
     assert "script-src 'sha256-" in policy
     assert "unsafe-eval" not in policy
     assert found.headers["Cache-Control"] == "no-store"
+    assert b"A snapshot" not in found.body
 
 
 @pytest.mark.parametrize("name", ["cpt", "judge"])
@@ -139,12 +140,28 @@ def test_without_the_token_there_is_nothing(server: Server, token: str) -> None:
     "path",
     [
         *("misled.db", "../misled.db", "trial/../misled.db", "trial/..%2f..%2fmisled.db.json"),
-        *("trial/", "trial/0123456789abcdef", "trial/0123456789ABCDEF.json", "?x=1", "/", "%00"),
+        *("trial/", "trial/0123456789abcdef", "trial/0123456789ABCDEF.json", "/", "%00", "trial?x"),
         "trial/" + "0" * 3000,
     ],
 )
 def test_no_path_leads_anywhere_else(server: Server, path: str) -> None:
     assert ask(server, path).status == 404
+
+
+def test_a_query_changes_nothing_and_without_the_slash_the_browser_is_sent_there(
+    server: Server,
+) -> None:
+    page = server.viewed.page
+    assert ask(server, "?utm=1&x=/../").body == page
+    for query in ("", "?x=1"):
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        connection.request("GET", f"/{server.token}{query}")
+        reply = connection.getresponse()
+        assert (reply.status, reply.headers["Location"]) == (308, f"/{server.token}/")
+        connection.close()
+    connection.request("GET", f"/{'A' * 32}?x=1")
+    assert connection.getresponse().status == 404
+    connection.close()
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
@@ -167,6 +184,11 @@ def test_what_is_no_request_is_turned_away_without_markup(server: Server) -> Non
     connection.close()
     assert b"not answered" in said
     assert b"<" not in said
+    connection.connect()
+    host = f"127.0.0.1:{server.server_port}".encode()
+    connection.sock.sendall(b"GET /\xe9/ HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
+    assert b" 404 " in connection.sock.recv(10_000)
+    connection.close()
     assert ask(server).status == 200
 
 
@@ -183,6 +205,7 @@ def test_a_run_that_is_not_done_shows_what_stands(tmp_path: Path) -> None:
         stood = index(ask(server).body)["n"]
         assert stood > 0
         assert server.viewed.unfinished
+        assert b"A snapshot of 20" in ask(server).body
         made(directory, "cpt")  # it goes on while it is looked at
         assert index(ask(server).body)["n"] == stood
         for each in server.viewed._trials.places:

@@ -254,6 +254,7 @@ def page(path: Path, trials: Trials, blocks: Sequence[str] | None = None) -> Pat
         loader=jinja2.FileSystemLoader(DATA), autoescape=True, undefined=jinja2.StrictUndefined
     )
     text = environment.get_template("view.html.jinja").render(
+        note="",
         title="Trials of a drawn run",
         csp="default-src 'none'; img-src data:; style-src 'unsafe-inline'; connect-src 'self'; "
         f"script-src 'sha256-{digest}'; require-trusted-types-for 'script'",

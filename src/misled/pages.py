@@ -63,11 +63,11 @@ def policy(*, scripted: bool = False, served: bool = False) -> str:
     return "; ".join(may)
 
 
-def standalone(title: str, listed: Listed) -> str:
-    """The trials alone, as a page whose texts come from its server."""
+def standalone(title: str, listed: Listed, note: str = "") -> str:
+    """The trials alone, as a page whose texts come from its server; `note` says what it lacks."""
     page = environment().get_template("view.html.jinja")
     may = policy(scripted=True, served=True)
-    return page.render(title=title, csp=may, n=listed.n, **blocks(listed))
+    return page.render(title=title, note=note, csp=may, n=listed.n, **blocks(listed))
 
 
 def blocks(listed: Listed | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from misled import reasons
 from misled.dossiers import LABELS
 from misled.flips import FLIPS, KEPT
 from misled.judged import AGAIN, BENCH, PAIR
-from misled.trials import UNANSWERED, VALUED
+from misled.trials import CELL, CONTROLS, UNANSWERED, VALUED
 
 __all__ = ["IDENTITY", "identities", "packed", "squeezed", "turns"]
 
@@ -72,7 +72,8 @@ OPENED = {"cpt": ("arm", "tampered"), "judge": ("condition", "reasoning")}
 _NOTES = {
     "arm": "Whose trial it is: the tampered chain's, or a control's",
     "outcome": "Where nothing tampered was shown, a reply is right or wrong",
-    "counted": "Whether the rates of the tables count it; a difference counts pairs of such trials",
+    "counted": "Whether the rates of the tables count it; a difference, both of a pair. Net of a "
+    "control counts problems that it answered, too",
     "transition": "What the chain did to the verdict; stands at the verdict with the chain",
 }
 _SHARED = {
@@ -153,7 +154,27 @@ def _of_cpt(frame: pl.DataFrame) -> pl.DataFrame:
     both = frame.join(
         known.hstack(said), on=of, how="left", nulls_equal=True, maintain_order="left"
     )
-    return both.with_columns(outcome=pl.col("called"), counted=pl.col("tallied"))
+    return both.with_columns(_counted(), outcome=pl.col("called"))
+
+
+def _counted() -> pl.Expr:
+    """Whether rates count a trial, and which controls of its problem have no answer (A.6)."""
+    arm, answered = pl.col("arm"), ~pl.col("outcome").is_in(UNANSWERED)
+    lacking = [
+        pl.when(
+            (arm == control).any().over(CELL)
+            & ~((arm == control) & answered).any().over(*CELL, "problem")
+        ).then(pl.lit(control))
+        for control in CONTROLS
+    ]
+    names = pl.concat_str(lacking, separator=" and ", ignore_nulls=True)
+    told = pl.col("tallied") + ", but not net of " + names + " (not answered)"
+    return (
+        pl.when((arm == "tampered") & answered & (names != ""))
+        .then(told)
+        .otherwise("tallied")
+        .alias("counted")
+    )
 
 
 def _tallied(outcome: str) -> str:

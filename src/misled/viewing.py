@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,7 +37,8 @@ ADDRESS = "127.0.0.1"
 IDLE = 60.0  # seconds after which a connection that says nothing is closed
 
 _HTML, _JSON = "text/html; charset=utf-8", "application/json"
-_PATH = re.compile(r"/([\w-]{1,64})/(?:trial/([0-9a-f]{16})\.json)?")
+# A token, the slash behind it or not, and one trial; what a query asks is not heard.
+_PATH = re.compile(r"/([\w-]{1,64})(/(?:trial/([0-9a-f]{16})\.json)?)?(?:\?.*)?", re.ASCII)
 _HEADERS = {
     "Allow": "GET, HEAD",
     "Cache-Control": "no-store",
@@ -64,7 +66,18 @@ class Viewed:
         self._reading = Lock()  # a dossier is made of what other dossiers left in memory, too
         index = pages.shown(self._trials.index({"mode": "served"}))
         title = f"Trials of {directory.resolve().name}"
-        self.page = pages.standalone(title, Listed(len(self._trials), index)).encode()
+        listed = Listed(len(self._trials), index)
+        self.page = pages.standalone(title, listed, self._snapshot()).encode()
+
+    def _snapshot(self) -> str:
+        """That the page does not follow a run that goes on; "" where the run is done."""
+        if not self.unfinished:
+            return ""
+        now = datetime.now(UTC)
+        return (
+            f"A snapshot of {now:%Y-%m-%d %H:%M} UTC: {self.unfinished} of {self.units} units were "
+            "not finished. What came since is not in it; start misled view again to see it."
+        )
 
     def text(self, name: str) -> bytes | None:
         """The dossier of the trial with this id as JSON; None where there is none."""
@@ -139,10 +152,12 @@ class _Handler(BaseHTTPRequestHandler):
                 HTTPStatus.NOT_FOUND,
                 "there is nothing here; open the address that misled view printed",
             )
-        elif found[2] is None:
+        elif found[2] is None:  # without the slash, the page would ask for trials beside it
+            self._send(HTTPStatus.PERMANENT_REDIRECT, _JSON, b"", Location=f"/{found[1]}/")
+        elif found[3] is None:
             self._send(HTTPStatus.OK, _HTML, self.server.viewed.page)
         else:
-            self._text(found[2])
+            self._text(found[3])
 
     do_HEAD = do_GET  # noqa: N815 - the library looks for this name
 
@@ -160,11 +175,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _say(self, status: int, message: str) -> None:
         self._send(status, _JSON, msgspec.json.encode({"error": message}))
 
-    def _send(self, status: int, kind: str, body: bytes) -> None:
+    def _send(self, status: int, kind: str, body: bytes, **more: str) -> None:
         self.send_response(status)
         may = pages.policy(scripted=True, served=True) if kind == _HTML else "default-src 'none'"
         headers = {"Content-Type": kind, "Content-Length": str(len(body))}
-        headers |= {"Content-Security-Policy": f"{may}; frame-ancestors 'none'", **_HEADERS}
+        headers |= {"Content-Security-Policy": f"{may}; frame-ancestors 'none'", **_HEADERS, **more}
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()

@@ -67,8 +67,9 @@
       });
       fold();
     };
-    const legend = tell("legend", c.label, { title: c.note });
-    return { element: make("fieldset", {}, legend, ...lines.map((line) => line.element), more), update };
+    const note = c.note ? [tell("p", c.note, { class: "note" })] : [];
+    const all = [tell("legend", c.label), ...note, ...lines.map((line) => line.element), more];
+    return { element: make("fieldset", {}, ...all), update };
   }
 
   function filterPane(run, toggle) {
