@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -134,6 +135,19 @@ def test_a_cut_file_is_noticed(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(StoreError), Store(path) as store:
         assert damaged(store) == []
+
+
+def test_a_file_in_a_directory_that_cannot_be_written_to_is_read(tmp_path: Path) -> None:
+    with Store(tmp_path / "misled.db") as store:
+        store.set_meta({"plan": "{}"})
+    tmp_path.chmod(0o555)
+    if os.access(tmp_path, os.W_OK):
+        pytest.skip("root may write everywhere")
+    try:
+        with Store(tmp_path / "misled.db", read_only=True) as store:
+            assert store.meta()["plan"] == "{}"
+    finally:
+        tmp_path.chmod(0o755)
 
 
 def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:

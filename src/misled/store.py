@@ -11,6 +11,7 @@ studies: a key, a body, an answer.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -107,6 +108,13 @@ def lock(directory: Path) -> Iterator[None]:
         held.release()
 
 
+def _address(path: Path, mode: str) -> str:
+    """The file's; where its log cannot be made, and there is none, it is read as it lies there."""
+    log = path.with_name(f"{path.name}-wal")
+    still = mode == "ro" and not os.access(path.parent, os.W_OK) and not log.exists()
+    return f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * still}"
+
+
 @contextmanager
 def _told(path: Path, doing: str) -> Iterator[None]:
     """Turn SQLite's errors into one line that names the file and the fix."""
@@ -137,7 +145,7 @@ class Store:
             if read_only:
                 self._renew(path)
             self._db = sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={mode}",
+                _address(path, mode),
                 uri=True,
                 isolation_level=None,
                 check_same_thread=False,
@@ -163,7 +171,7 @@ class Store:
     @classmethod
     def _renew(cls, path: Path) -> None:
         """Bring a file of an older schema up to date before it is only read."""
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        with closing(sqlite3.connect(_address(path, "ro"), uri=True)) as db:
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
         if 0 < version < SCHEMA:
             with lock(path.parent):  # not under an older misled that is writing to it
