@@ -92,6 +92,11 @@ def test_an_edit_without_a_verdict_is_marked_beside_the_data() -> None:
     assert "no value read" in words(drawing)
 
 
+def test_edits_without_any_verdict_are_all_marked() -> None:
+    (drawing,) = drawings(edit("?" * 30, place="end", k=0)).values()
+    assert set(marks(drawing)) - {"None"} == {"_"}
+
+
 def test_own_answers_are_a_figure_of_sets_and_judges() -> None:
     found = drawings([*closed("a/one", 5), *closed("a/two", 18)])
     assert list(found) == ["figure4"]

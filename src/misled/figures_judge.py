@@ -229,7 +229,8 @@ def _places(entries: Iterable[Entry]) -> dict[str, float]:
 
 
 def _prepare_edited(axes: Axes, entries: Sequence[Entry], places: Mapping[str, float]) -> None:
-    bottom, top, ticks = extent(entries, ())
+    nothing = all(e.value is None for e in entries)
+    bottom, top, ticks = extent(entries, (0.0, 1.0) if nothing else ())
     if any(e.value is None for e in entries):
         axes.add_patch(Rectangle((0, 0), 1, STRIP, transform=axes.transAxes, color="#eeeeee",
                                  linewidth=0, zorder=0))  # fmt: skip
