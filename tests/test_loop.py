@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import pytest
 
 import toys
 from misled.damage import damaged
-from misled.engines import Engine
+from misled.draws import Draws
+from misled.engines import Engine, Feed
 from misled.errors import RunError, StoreError
 from misled.frontier import Frontier, Limits, Lookup
 from misled.loop import IDENTICAL, run
@@ -78,6 +79,51 @@ def test_a_batch_engine_sends_few_files_since_the_feed_says_when_nothing_more_co
     engine = toys.Batches(500)
     drive(tmp_path / "run.db", engine, units=50, window=50)
     assert engine.files == [50, 151]
+
+
+def relay(unit: int, lookup: Lookup) -> Iterator[Request | Row]:
+    """Four questions in turn to two providers, each after the answer to the one before."""
+    for k in range(4):
+        provider = "ab"[Draws(unit, k).below(2)]
+        request = msgspec.structs.replace(toys.ask(f"{unit}/{k}"), provider=provider)
+        if lookup(request) is None:
+            yield request
+            return
+
+
+@pytest.mark.parametrize("window", [2, 5, 12])
+def test_two_batch_engines_never_wait_for_each_other(tmp_path: Path, window: int) -> None:
+    """Neither may be told that more comes while all that could bring more lies with the two."""
+
+    async def timed() -> int:
+        with Store(tmp_path / "a.db") as store, store.reader() as reader:
+            rows: dict[int, list[Row]] = {}
+            frontier = Frontier(enumerate(range(12)), relay, reader.get, rows.__setitem__, Limits())
+            frontier.window = window
+            engines = {"a": toys.Batches(500), "b": toys.Batches(3)}
+            await asyncio.wait_for(run(frontier, engines, store, lambda: None), 20)
+            return len(rows)
+
+    assert asyncio.run(timed()) == 12
+
+
+def test_a_batch_engine_gathers_while_a_pool_works(tmp_path: Path) -> None:
+    """A pool that waits for more to be due still brings more: no file is sent for its sake."""
+
+    def walk(unit: int, lookup: Lookup) -> Iterator[Request | Row]:
+        for provider in ("pool", "batch"):
+            request = msgspec.structs.replace(toys.ask(f"{unit}"), provider=provider)
+            if lookup(request) is None:
+                yield request
+                return
+
+    batch = toys.Batches(500)
+    engines: dict[str, Engine] = {"pool": toys.Pool(99, delay=0.002), "batch": batch}
+    with Store(tmp_path / "a.db") as store, store.reader() as reader:
+        frontier = Frontier(enumerate(range(40)), walk, reader.get, lambda *_: None, Limits())
+        asyncio.run(run(frontier, engines, store, lambda: None))
+    assert sum(batch.files) == 40
+    assert len(batch.files) <= 2
 
 
 def test_a_second_run_over_the_same_store_asks_nothing(tmp_path: Path) -> None:
@@ -172,7 +218,7 @@ def test_one_texts_own_fault_never_ends_a_run_and_one_models_does(tmp_path: Path
     assert frontier.progress.failures == {"bad_request": 50}
 
     def count(request: Request) -> Answer:
-        said = f"request {request.key} has 1{request.messages[0].content} bad tokens"
+        said = f"req_{request.key[3:9]}Zy has 1{request.messages[0].content} bad tokens"
         return Failure(kind="bad_request", message=said, fatal=True)
 
     with pytest.raises(RunError, match="bad tokens"):
@@ -298,6 +344,28 @@ def test_what_was_answered_before_a_cancellation_is_kept(tmp_path: Path, after: 
         pass
 
     asyncio.run(cancelled())
+
+
+def test_what_was_answered_before_an_engine_breaks_is_kept(tmp_path: Path) -> None:
+    """It waits while an earlier batch is being written, and is paid for."""
+
+    class Broken:
+        async def answer(self, feed: Feed) -> AsyncGenerator[tuple[Request, Answer]]:
+            for request in await feed.take(8, 0) or ():
+                yield request, toys.reply(request)
+                await asyncio.sleep(0.002)
+            raise ValueError("broken")
+
+    class Slow(Store):
+        def commit(self, *parts: Any) -> None:
+            time.sleep(0.05)
+            super().commit(*parts)
+
+    with Slow(tmp_path / "a.db") as store:
+        frontier = Frontier(enumerate(range(9)), toys.walk, store.get, lambda *_: None, Limits())
+        with pytest.raises(ValueError, match="broken"):
+            asyncio.run(run(frontier, {"toy": Broken()}, store, lambda: None))
+        assert store.counts().responses == 8
 
 
 def test_an_engine_may_answer_a_day_later_from_another_process(tmp_path: Path) -> None:

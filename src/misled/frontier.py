@@ -134,6 +134,7 @@ class Frontier(Generic[U]):
         self._due: dict[str, _Due] = defaultdict(_Due)
         self._busy: Counter[str] = Counter()
         self._flying: set[str] = set()
+        self._idle: dict[str, int] = {}  # what engines hold that wait for more to be due
         self._exhausted = False
         self._changed = asyncio.Event()
         self._awaited = False
@@ -206,6 +207,7 @@ class Frontier(Generic[U]):
     def _wake(self) -> None:
         if self._awaited:
             self._awaited = False
+            self._idle.clear()
             self._changed.set()
             self._changed = asyncio.Event()
 
@@ -237,14 +239,14 @@ class Frontier(Generic[U]):
             taken = self._pick(engine, n if room is None else min(n, room))
             if taken:
                 return taken
-            if held and len(self._flying) <= held:
+            if held and len(self._flying) <= held + sum(self._idle.values()):
                 return []
             if self._exhausted and not self._active:
                 if not self._open(self.kept):
                     return [] if held else None
                 await asyncio.sleep(0)
             else:
-                self._awaited = True
+                self._idle[engine], self._awaited = held, True
                 await self._changed.wait()
 
     def _pick(self, engine: str, n: int) -> list[Request]:

@@ -31,6 +31,7 @@ U = TypeVar("U")
 
 BATCH = 512  # answers in a commit at most; what a kill can lose of delivered ones
 UNREACHED = ("auth", "connection", "not_found")  # as a model's first answer, they end the run
+_DIGIT = re.compile(r"\d")
 IDENTICAL = 10  # fatal failures of a model with one message, without an answer between, end it
 
 
@@ -73,7 +74,8 @@ class _Watch:
 
 def _said(failure: Failure) -> tuple[str, str]:
     """What failures have in common that differ in a count or an identifier alone."""
-    return failure.kind, re.sub(r"[0-9a-f]*[0-9][0-9a-f]*", "0", failure.message)
+    words = failure.message.split()
+    return failure.kind, " ".join("0" if _DIGIT.search(word) else word for word in words)
 
 
 @dataclass
@@ -150,7 +152,7 @@ async def run(
 
     `beat` is called five times a second and at the end. Raises `RunError` where
     nothing can go on and `StoreError` where nothing can be kept; what was
-    answered stays in the store, also where the run is cancelled.
+    answered stays in the store, however the run ends.
     """
     with ThreadPoolExecutor(1, "writer") as writer, _rare_collection():
         loop = _Loop(frontier, store, writer)
@@ -163,14 +165,9 @@ async def run(
                 await writing
                 ticking.cancel()
         except BaseExceptionGroup as group:
-            stop = _first(group)
-            if isinstance(stop, RunError):
-                loop.keep_the_rest()
-            raise stop from None
-        except asyncio.CancelledError:
+            raise _first(group) from None
+        finally:
             loop.keep_the_rest()
-            raise
-        loop.keep_the_rest()
     beat()
 
 
