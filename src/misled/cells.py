@@ -25,6 +25,7 @@ from misled.trials import (
     CELL,
     CONTROLS,
     GROUP,
+    KINDS,
     SCORES,
     SENT,
     SOLVED,
@@ -40,6 +41,7 @@ from misled.trials import (
 __all__ = ["controls", "cpt", "eligibility", "net", "outcomes", "pooled"]
 
 _RECOVERED, _ADOPTED = OUTCOMES.index("recovered"), OUTCOMES.index("adopted")
+_FORM = KINDS.index("confused/form")
 
 
 def eligibility(trials: pl.DataFrame) -> list[Entry]:
@@ -97,7 +99,7 @@ def controls(trials: pl.DataFrame) -> list[Entry]:
     replies = trials.filter(pl.col("outcome") != "not_applicable")
     found: list[Entry] = []
     for arm, names in zip(CONTROLS, (SENT, SOLVED), strict=True):
-        reply = [*names, "problem", "sample", "request"]
+        reply = [*names, "problem", "sample", "reply"]
         mine = replies.filter(pl.col("arm") == arm)
         mine = mine.unique(reply, keep="first", maintain_order=True).sort(reply)
         for piece in pieces(mine, names, ("code", "kind", "cluster")):
@@ -127,7 +129,7 @@ def cpt(trials: pl.DataFrame) -> list[Entry]:
         readings = {
             "r_cpt": (r, known),
             "r_hamming": (hamming, np.isfinite(hamming)),
-            "r_cpt_without_form": (r, known & (c["kind"] != "confused/form")),
+            "r_cpt_without_form": (r, known & (c["kind"] != _FORM)),
             "r_cpt_lower": (np.where(known, r, 0.5), answered),
             "r_cpt_upper": (np.where(known, r, 2.0), answered),
             "r_cpt_w_left_0": (r, known & clear),
@@ -227,12 +229,11 @@ def _by_unit(frame: pl.DataFrame, unit: str) -> dict[int, dict[str, Any]]:
 def _lost(trials: pl.DataFrame, control: str, unit: str) -> dict[int, dict[str, dict[str, int]]]:
     """By unit and score: the trials without one, those of the control as `clean failed`."""
     mine = trials.filter(pl.col("arm").is_in(["tampered", control]))
-    own = pl.col("arm") == "tampered"
-    named = pl.when(own).then("outcome").otherwise(pl.lit(f"{control} ") + pl.col("outcome"))
     found: dict[int, dict[str, dict[str, int]]] = {}
     for score in SCORES:
-        counts = mine.filter(pl.col(score).is_null()).group_by(unit, named.alias("lost")).len()
-        for key, name, count in counts.iter_rows():
+        counts = mine.filter(pl.col(score).is_null()).group_by(unit, "arm", "outcome").len()
+        for key, arm, outcome, count in counts.iter_rows():
+            name = f"{control} {outcome}" if arm == control else outcome
             found.setdefault(key, {}).setdefault(score, {})[name] = count
     return found
 

@@ -94,7 +94,7 @@ def _arms_of_structures(trials: pl.DataFrame) -> Iterator[Entry]:
         arm, c = cut.keys["arm"], cut.columns
         keys = {"d_t" if name == "degrees" else name: value for name, value in cut.keys.items()}
         piece = cut._replace(keys=keys)
-        first = np.unique(c["problem"].astype(str), return_index=True)[1]
+        first = np.unique(c["problem"], return_index=True)[1]
         if arm == "tampered":
             applies = c["code"][first] != OUTCOMES.index("not_applicable")
             yield entry("structure_arms", "applies", keys, stats.rate(applies, c["cluster"][first]))

@@ -25,6 +25,7 @@ __all__ = ["answers_in_reasoning", "flagged", "stops"]
 
 _CUT = {"gate": SOLVED, "again": SOLVED, "clean": SENT}
 _BINS = 3
+_NONE = pl.Series([""])
 
 
 def stops(trials: pl.DataFrame) -> list[Entry]:
@@ -35,11 +36,14 @@ def stops(trials: pl.DataFrame) -> list[Entry]:
     """
     names = [*SOLVED, "channel", "method", "arm"]
     shared = pl.col("arm").is_in(["gate", "again"])
-    mine = trials.filter(pl.col("arm") != "source").with_columns(
-        pl.when(shared).then(pl.lit("")).otherwise(pl.col(name).cast(pl.String)).alias(name)
+    reply = [*names, *PROBLEM, "sample", "reply"]
+    needed = (*reply, "code", "outcome", "reason", "answered", "prompt_tokens")
+    mine = trials.filter(pl.col("arm") != "source").select(needed)
+    mine = mine.with_columns(
+        pl.when(shared).then(pl.lit("")).otherwise(name).cast(kind).alias(name)
         for name in ("channel", "method")
+        for kind in [pl.Enum(mine[name].unique().cast(pl.String).append(_NONE).unique().sort())]
     )
-    reply = [*names, *PROBLEM, "sample", "request"]
     mine = mine.unique(reply, keep="first", maintain_order=True)
     cuts = _thirds(mine)
     found: list[Entry] = []
@@ -99,19 +103,17 @@ def answers_in_reasoning(trials: pl.DataFrame) -> list[Entry]:
 
 
 def _replies(trials: pl.DataFrame) -> Iterator[tuple[Piece, pl.DataFrame]]:
-    """The replies of each arm but the source, each once in a cell, with a column a flag.
+    """The replies of each arm but the source, each once in a cell.
 
     Each piece with the frame that its lines are of.
     """
-    marked = trials.with_columns(
-        pl.col("flags").list.contains(name).fill_null(value=False).alias(name) for name in FLAGS
-    )
-    arms = [arm for arm in marked["arm"].unique().sort() if arm != "source"]
+    arms = [arm for arm in trials["arm"].unique().sort() if arm != "source"]
     for arm in arms:
         names = _CUT.get(arm, CELL)
-        reply = [*names, *PROBLEM, "sample", "request"]
-        mine = marked.filter(pl.col("arm") == arm).sort(reply)
-        mine = mine.unique(reply, keep="first", maintain_order=True)
+        reply = [*names, *PROBLEM, "sample", "reply"]
+        more = ["code", "outcome", "reason", *FLAGS]
+        mine = trials.lazy().filter(pl.col("arm") == arm).select(*reply, *more).collect()
+        mine = mine.sort(reply).unique(reply, keep="first", maintain_order=True)
         for piece in pieces(mine, names, ["code", "cluster", *FLAGS]):
             yield piece._replace(keys=piece.keys | {"arm": arm}), mine
 

@@ -92,8 +92,10 @@ def _benches(docket: Docket) -> Iterator[_Bench]:
     frame = docket.controlled.with_columns(pl.struct(BENCH).rle_id().alias("bench"))
     frame = frame.with_columns(pl.struct(ITEM).rank("dense").over("bench").alias("item") - 1)
     columns = ("item", "cluster", "label", "code", "reasoning", *SHARES)
-    order = [Spot(*spot) for spot in frame.select(SPOT).unique().sort(SPOT).iter_rows()]
-    for piece in benches(frame, BENCH, (*columns, *SPOT)):
+    spots = frame.select(SPOT).unique().sort(SPOT).with_row_index("spot")
+    order = [Spot(*spot) for spot in spots.select(SPOT).iter_rows()]
+    frame = frame.join(spots, on=SPOT, maintain_order="left")
+    for piece in benches(frame, BENCH, (*columns, "spot")):
         c = piece.columns
         item = c["item"].astype(np.int64)
         size = int(item.max()) + 1
@@ -102,14 +104,13 @@ def _benches(docket: Docket) -> Iterator[_Bench]:
         }
         found[Spot(PLAIN)] = _filled(size, item, c["reasoning"], UNASKED)
         shares = {}
-        spots: dict[Spot, list[int]] = {}
-        for line, spot in enumerate(zip(*(c[name].tolist() for name in SPOT), strict=True)):
-            spots.setdefault(Spot(*spot), []).append(line)
-        for spot, lines in spots.items():
+        there = np.unique(c["spot"]).tolist()
+        for number in there:
+            spot, lines = order[number], c["spot"] == number
             found[spot] = _filled(size, item[lines], c["code"][lines], UNASKED)
             for name in SHARES:
                 shares[name, spot] = _filled(size, item[lines], c[name][lines], np.nan)
-        yield _Bench(piece.keys, found, tuple(filter(spots.get, order)), shares)
+        yield _Bench(piece.keys, found, tuple(order[number] for number in there), shares)
 
 
 def _filled(size: int, item: Any, values: Any, empty: float) -> npt.NDArray[Any]:

@@ -1,6 +1,6 @@
 """What each reply took, in tokens and seconds, as bounds; each beside another to the same problem.
 
-    a reply of 512 tokens that the limit cut -> total_tokens 512, total_tokens_high inf
+    a reply of 512 tokens that the limit cut -> total_tokens 512, cut; bounds 512 and inf
 
 A truncated reply took *at least* what was counted: every quantity has a lower
 and an upper bound, which are one number elsewhere, and so have ratios and
@@ -12,8 +12,9 @@ Knows nothing about tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from misled import stats
-from misled.records import Estimate
+from misled.records import OUTCOMES, Estimate
 from misled.trials import CELL, GROUP, PROBLEM, SENT, SOLVED, Keys, pieces
 
 __all__ = [
@@ -48,11 +49,18 @@ CUT = {"gate": SOLVED, "again": SOLVED, "clean": SENT, "tampered": (*GROUP, "d_t
 RATIOS = {"total_tokens": "tokens", "reasoning_tokens": "reasoning", "seconds": "seconds"}
 SHARES = {"below_1": 1.0, "below_04": MUCH_LESS}
 SHARED = ("tokens", "seconds")  # of the reasoning alone, its ratio says enough
-Values = npt.NDArray[np.float64]
+_TOOK = ("outcome", *QUANTITIES, "cut", "cut_within")
+PAIRED = tuple(f"{name}{of}" for of in ("", "_base") for name in _TOOK)
+_UNASKED = [OUTCOMES.index(name) for name in ("failed", "unsupported", "not_applicable")]
+
+Values: TypeAlias = npt.NDArray[np.float64]
+Bounds: TypeAlias = tuple[Values, Values]
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
+Cut: TypeAlias = tuple[Keys, Columns]  # the lines of a cell, by column
 
 
 def spent(trials: pl.DataFrame) -> pl.DataFrame:
-    """Replies with each quantity as what it is at least and, in `..._high`, at most; else null.
+    """Replies with what each took, null where unknown, and whether that is `cut`: a lower bound.
 
     Parts that we counted add up to a total in the same tokens; a server's total
     is its own count. Seconds of 0 are those of a planted reply.
@@ -60,25 +68,25 @@ def spent(trials: pl.DataFrame) -> pl.DataFrame:
     reasoning, answer = pl.col("reasoning_tokens"), pl.col("answer_tokens")
     ours = pl.when(answer.is_not_null()).then(reasoning.fill_null(0) + answer)
     server = pl.coalesce(pl.col("completion_tokens"), ours)
-    frame = trials.with_columns(
-        pl.when("counted").then(ours).otherwise(server).alias("total_tokens"),
+    tokens = pl.Enum(["counted", "server"])
+    frame = trials.select(
+        *("arm", *CELL, "degree", "degrees", *PROBLEM, "sample", "request", "reply"),
+        *("outcome", "answered"),
+        pl.when("counted").then(ours).otherwise(server).cast(pl.Float64).alias("total_tokens"),
+        reasoning.cast(pl.Float64),
         pl.when(pl.col("counted") | answer.is_not_null())
         .then(answer)
         .otherwise(pl.col("completion_tokens") - reasoning)
+        .cast(pl.Float64)
         .alias("answer_tokens"),
         pl.when(pl.col("seconds") > 0).then("seconds").alias("seconds"),
-        pl.when("counted").then(pl.lit("counted")).otherwise(pl.lit("server")).alias("tokens"),
-    ).with_columns(pl.col(QUANTITIES).cast(pl.Float64))
-    cut = pl.col("outcome") == "truncated"
+        pl.when("counted").then(pl.lit("counted")).otherwise(pl.lit("server")).cast(tokens)
+        .alias("tokens"),
+        (pl.col("outcome") == "truncated").alias("cut"),
+    )  # fmt: skip
     # A cut within the answer leaves the reasoning whole.
-    within = cut & (pl.col("answer_tokens").fill_null(0) == 0)
-    return frame.with_columns(
-        pl.when((within if name == "reasoning_tokens" else cut) & pl.col(name).is_not_null())
-        .then(float("inf"))
-        .otherwise(name)
-        .alias(f"{name}_high")
-        for name in QUANTITIES
-    )
+    within = pl.col("cut") & (pl.col("answer_tokens").fill_null(0) == 0)
+    return frame.with_columns(within.alias("cut_within"))
 
 
 def once(costs: pl.DataFrame, arm: str) -> pl.DataFrame:
@@ -87,82 +95,110 @@ def once(costs: pl.DataFrame, arm: str) -> pl.DataFrame:
     mine = costs.filter(pl.col("arm") == arm)
     if arm == "gate":
         mine = mine.filter(pl.col("sample") == 0)
-    reply = [*cut, *PROBLEM, "sample", "request"]
+    reply = [*cut, *PROBLEM, "sample", "reply"]
     return mine.sort(reply).unique(reply, keep="first", maintain_order=True)
 
 
-def by_arm(trials: pl.DataFrame) -> Iterator[tuple[Keys, dict[str, Any]]]:
+def by_arm(trials: pl.DataFrame) -> Iterator[Cut]:
     """The replies of each arm, each once, cut by what the arm depends on."""
     costs = spent(trials)
     probed = costs.filter((pl.col("arm") == "tampered") & pl.col("answered"))
     probed = probed.select(*SOLVED, *PROBLEM).unique()
     for arm, cut in CUT.items():
+        names, order = (*cut, "tokens"), (*PROBLEM, "sample", "reply")
         mine = once(costs, arm).join(probed, on=probed.columns, how="semi")
-        parts = [mine]
+        parts = [mine.select(*names, *order, *_TOOK)]
         if arm == "tampered":
             several = mine.filter(pl.col("d_t") != pl.col("degrees"))
-            parts = [mine.with_columns(d_t=pl.col("degrees")), several]
-        names = (*cut, "tokens")
-        frame = pl.concat(parts).sort(*names, *PROBLEM, "sample", "request")
-        columns = [name for name in frame.columns if name not in names]
-        for piece in pieces(frame, names, columns):
+            whole = mine.with_columns(d_t=pl.col("degrees"))
+            parts = [part.select(parts[0].columns) for part in (whole, several)]
+        frame = pl.concat(parts).sort(*names, *order)
+        for piece in pieces(frame, names, ["cluster", *_TOOK]):
             yield piece.keys | {"arm": arm}, piece.columns
 
 
 def paired(costs: pl.DataFrame, arm: str, base: str) -> pl.DataFrame:
     """The replies of `arm` beside those of `base` to the same problem in the same mode.
 
-    `<name>_low` and `_high` bound each ratio, `<quantity>_more_low` and `_high`
-    each difference, and `<name>_below_1` is 1 or 0 where the bounds settle it,
-    else null.
+    What those took is in `..._base`, null where there is none; see `ratio` and `more`.
     """
     on = [*SOLVED, *PROBLEM, "tokens", *(["sample"] if base == "again" else [])]
-    spread = [name for q in QUANTITIES for name in (q, f"{q}_high")]
     whole = once(costs, base).unique(on, keep="first", maintain_order=True)
-    whole = whole.select(*on, "outcome", "request", *spread)
+    whole = whole.select(*on, "request", *_TOOK)
     both = once(costs, arm).join(whole, on=on, how="left", suffix="_base", maintain_order="left")
-    ratio = [
-        pl.when(pl.col(f"{q}_base") > 0)
-        .then(pl.col(f"{q}{own}") / pl.col(f"{q}{other}_base"))
-        .alias(f"{name}_{end}")
-        for q, name in RATIOS.items()
-        for own, other, end in (("", "_high", "low"), ("_high", "", "high"))
-    ]
-    # An unbounded reply over an unbounded one says nothing: 0 at least, infinity at most.
-    more = [
-        (pl.col(f"{q}{own}") - pl.col(f"{q}{other}_base")).alias(f"{q}_more_{end}")
-        for q in QUANTITIES
-        for own, other, end in (("", "_high", "low"), ("_high", "", "high"))
-    ]
-    both = both.with_columns(*ratio, *more)
-    return both.with_columns(
-        pl.when(pl.col(f"{name}_high") < threshold)
-        .then(1.0)
-        .when(pl.col(f"{name}_low") >= threshold)
-        .then(0.0)
-        .alias(f"{name}_{share}")
-        for name in SHARED
-        for share, threshold in SHARES.items()
+    return both.with_columns(pl.col("cut_base", "cut_within_base").fill_null(value=False))
+
+
+def bounds(columns: Columns, quantity: str, of: str = "") -> Bounds:
+    """What replies, or those beside them (`of` is `_base`), took at least and at most."""
+    low = columns[f"{quantity}{of}"]
+    cut = columns[f"{'cut_within' if quantity == 'reasoning_tokens' else 'cut'}{of}"]
+    return low, np.where(cut & ~np.isnan(low), np.inf, low)
+
+
+def ratio(columns: Columns, name: str) -> Bounds:
+    """Of replies to those beside them, at least and at most: one of `RATIOS`."""
+    quantity = next(q for q, ratio in RATIOS.items() if ratio == name)
+    (low, high), base = bounds(columns, quantity), bounds(columns, quantity, "_base")
+    some = base[0] > 0
+    ends = ((low, base[1]), (high, base[0]))
+    least, most = (np.divide(*end, out=np.full(low.shape, np.nan), where=some) for end in ends)
+    return least, most
+
+
+def more(columns: Columns, quantity: str) -> Bounds:
+    """How much more replies took than those beside them, at least and at most."""
+    (low, high), base = bounds(columns, quantity), bounds(columns, quantity, "_base")
+    return low - base[1], high - base[0]
+
+
+def share(columns: Columns, name: str, threshold: float) -> Values:
+    """1 or 0 as the bounds of a ratio settle whether it is below, else NaN."""
+    low, high = ratio(columns, name)
+    return np.where(high < threshold, 1.0, np.where(low >= threshold, 0.0, np.nan))
+
+
+def shares(costs: pl.DataFrame, arm: str, base: str) -> pl.DataFrame:
+    """Of each problem, the mean of each share over the replies of `arm`."""
+    both = paired(costs, arm, base)
+    on = [*SOLVED, *PROBLEM, "tokens"]
+    columns = numbers(both)
+    return (
+        both.select(
+            *on,
+            *(
+                pl.Series(f"{name}_{word}", share(columns, name, threshold), nan_to_null=True)
+                for name in SHARED
+                for word, threshold in SHARES.items()
+            ),
+        )
+        .group_by(on)
+        .agg(pl.all().mean())
     )
 
 
-def unpaired(columns: dict[str, Any], lacking: Any, base: str) -> Iterator[str]:
+def numbers(both: pl.DataFrame) -> Columns:
+    """What replies and those beside them took, of all lines."""
+    return {name: both[name].to_physical().to_numpy() for name in PAIRED}
+
+
+def unpaired(columns: Columns, lacking: Any, base: str) -> Counter[str]:
     """Why each line that is `lacking` has no pair: its own lack, or that of its base."""
-    for own, other in zip(
-        columns["outcome"][lacking], columns["outcome_base"][lacking], strict=True
-    ):
-        (word,) = missing([own])
-        if word != "uncounted":
-            yield word
-        else:
-            yield f"{base} {'unasked' if other is None else next(missing([other]))}"
+    found = missing(columns["outcome"][lacking])
+    counted = lacking & ~np.isin(columns["outcome"], _UNASKED)
+    asked = counted & ~np.isnan(columns["outcome_base"])
+    lost = missing(columns["outcome_base"][asked].astype(int))
+    found.pop("uncounted", None)
+    found |= {f"{base} {word}": count for word, count in lost.items()}
+    found[f"{base} unasked"] = int(counted.sum() - asked.sum())
+    return +found
 
 
-def missing(outcomes: Sequence[str]) -> Iterator[str]:
-    """Why a trial has no number: it has no reply, or its reply came without one."""
-    for outcome in outcomes:
-        unasked = outcome in {"failed", "unsupported", "not_applicable"}
-        yield outcome if unasked else "uncounted"
+def missing(outcomes: npt.NDArray[Any]) -> Counter[str]:
+    """Why trials have no number: they have no reply, or their reply came without one."""
+    found = Counter({OUTCOMES[code]: int((outcomes == code).sum()) for code in _UNASKED})
+    found["uncounted"] = len(outcomes) - found.total()
+    return +found
 
 
 def median(low: Values, high: Values, clusters: npt.NDArray[Any]) -> Estimate:

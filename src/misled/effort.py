@@ -19,8 +19,8 @@ Knows nothing about what a reply says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -31,8 +31,6 @@ from misled.records import Entry, Record
 from misled.trials import GROUP, PROBLEM, SOLVED, Keys, pieces
 
 __all__ = ["Strip", "Typical", "differences", "effort", "ratios", "strips", "typical"]
-
-_Cut: TypeAlias = tuple[Keys, dict[str, Any]]  # the lines of a cell, by column
 
 _COMPARED = (
     ("again", "gate"),
@@ -84,17 +82,22 @@ def effort(trials: pl.DataFrame) -> list[Entry]:
 
 def strips(trials: pl.DataFrame) -> list[Strip]:
     """What the medians of `effort` and `differences` were made of, without what is censored."""
-    bounds = {q: (q, f"{q}_high") for q in costs.QUANTITIES}
-    more = {f"net_{q}": (f"{q}_more_low", f"{q}_more_high") for q in costs.QUANTITIES}
-    cuts = [(bounds, cut) for cut in costs.by_arm(trials)]
-    cuts += [(more, cut) for cut in _each(costs.spent(trials), _SUBTRACTED)]
-    found: list[Strip] = []
-    for named, (keys, columns) in cuts:
-        for quantity, (low, high) in named.items():
-            values = columns[low][columns[low] == columns[high]]
-            if values.size:
-                found.append(Strip(quantity, keys, tuple(map(float, values))))
-    return found
+    subtracted = _each(costs.spent(trials), _SUBTRACTED)
+    return [
+        *(strip for cut in costs.by_arm(trials) for strip in _strips("", cut, costs.bounds)),
+        *(strip for cut in subtracted for strip in _strips("net_", cut, costs.more)),
+    ]
+
+
+def _strips(
+    prefix: str, cut: costs.Cut, ends: Callable[[costs.Columns, str], costs.Bounds]
+) -> Iterator[Strip]:
+    keys, columns = cut
+    for quantity in costs.QUANTITIES:
+        low, high = ends(columns, quantity)
+        values = low[low == high]
+        if values.size:
+            yield Strip(f"{prefix}{quantity}", keys, tuple(values.tolist()))
 
 
 def ratios(trials: pl.DataFrame) -> list[Entry]:
@@ -104,9 +107,7 @@ def ratios(trials: pl.DataFrame) -> list[Entry]:
     against [A eq. 3]; `net_...` its difference from that of `again`/gate.
     """
     spent = costs.spent(trials)
-    floor = costs.paired(spent, "again", "gate")
-    on = [*SOLVED, *PROBLEM, "tokens"]
-    shares = floor.group_by(on).agg(pl.col("^.*_below_.*$").mean())
+    shares = costs.shares(spent, "again", "gate")
     return [
         line
         for cut in _each(spent, _COMPARED, shares)
@@ -127,7 +128,7 @@ def _each(
     spent: pl.DataFrame,
     compared: Sequence[tuple[str, str]],
     shares: pl.DataFrame | None = None,
-) -> Iterator[_Cut]:
+) -> Iterator[costs.Cut]:
     """The replies of each arm beside those of its base, a cut a cell over its D_T.
 
     `shares` are the floor's, by problem.
@@ -137,13 +138,13 @@ def _each(
         names = (*(GROUP if arm == "tampered" else costs.CUT[arm]), "tokens")
         if shares is not None:
             on = [*SOLVED, *PROBLEM, "tokens"]
-            both = both.join(shares, on=on, how="left", suffix="_floor", maintain_order="left")
-        both = both.sort(*names, *PROBLEM, "sample", "request")
-        columns = [name for name in both.columns if name not in names]
-        for piece in pieces(both, names, columns):
+            both = both.join(shares, on=on, how="left", maintain_order="left")
+        both = both.sort(*names, *PROBLEM, "sample", "reply")
+        floor = [name for name in both.columns if "_below_" in name]
+        for piece in pieces(both, names, [*PROBLEM, "degree", *costs.PAIRED, *floor]):
             keys = piece.keys | {"arm": arm, "to": base}
             if arm == "tampered":
-                degrees = str(piece.columns["degrees"][0])
+                degrees = both["degrees"][piece.lines.start]
                 keys |= {"d_t": degrees} if degrees else {}
             yield keys, piece.columns
 
@@ -157,9 +158,10 @@ def typical(trials: pl.DataFrame) -> list[Typical]:
     """
     spent = costs.spent(trials)
     both = costs.paired(spent, "tampered", "gate")
-    both = both.filter(pl.col("tokens_low") == pl.col("tokens_high"))
+    low, high = costs.ratio(costs.numbers(both), "tokens")
+    both = both.with_columns(pl.Series("tokens_low", low)).filter(low == high)
     on = [*SOLVED, *PROBLEM, "tokens", "sample"]
-    again = costs.once(spent, "again").filter(pl.col("outcome") != "truncated")
+    again = costs.once(spent, "again").filter(~pl.col("cut"))
     again = again.unique(on, keep="first", maintain_order=True).select(*on, *costs.QUANTITIES)
     both = both.join(again, on=on, how="left", suffix="_again", maintain_order="left")
     found: list[Typical] = []
@@ -197,60 +199,60 @@ def _parts(line: Mapping[str, Any], whose: str) -> tuple[int, int]:
     )
 
 
-def _medians(piece: tuple[Keys, dict[str, Any]]) -> Iterator[Entry]:
-    keys, columns = piece
+def _medians(cut: costs.Cut) -> Iterator[Entry]:
+    keys, columns = cut
     for quantity in costs.QUANTITIES:
-        low, high = columns[quantity], columns[f"{quantity}_high"]
+        low, high = costs.bounds(columns, quantity)
         known = np.isfinite(low)
         if not known.any():
             continue
-        left_out = Counter(costs.missing(columns["outcome"][~known]))
+        left_out = costs.missing(columns["outcome"][~known])
         left_out["truncated"] += int((high[known] > low[known]).sum())
         estimate = costs.median(low[known], high[known], columns["cluster"][known])
         yield entry("effort", quantity, keys, estimate, +left_out)
 
 
-def _compared(cut: _Cut, *, floor: bool) -> Iterator[Entry]:
+def _compared(cut: costs.Cut, *, floor: bool) -> Iterator[Entry]:
     """One cell's ratios, their shares below 1 and .4, and how far these are from the floor's."""
     keys, columns = cut
     clusters = columns["cluster"]
     for name in costs.RATIOS.values():
-        low, high = columns[f"{name}_low"], columns[f"{name}_high"]
+        low, high = costs.ratio(columns, name)
         known = np.isfinite(low)
         if not known.any():
             continue
-        lost = Counter(costs.unpaired(columns, ~known, keys["to"]))
+        lost = costs.unpaired(columns, ~known, keys["to"])
         median = costs.median(low[known], high[known], clusters[known])
         censored = Counter(truncated=int((high[known] > low[known]).sum()))
         yield entry("effort_ratios", f"{name}_ratio", keys, median, +(lost + censored))
-        for share in costs.SHARES if name in costs.SHARED else ():
+        for share, threshold in costs.SHARES.items() if name in costs.SHARED else ():
             metric = f"{name}_{share}"
-            hit = columns[metric]
+            hit = costs.share(columns, name, threshold)
             settled = np.isfinite(hit)
             unsettled = Counter(truncated=int((known & ~settled).sum()))
             rate = stats.rate(hit[settled], clusters[settled], _weights(columns, settled))
             yield entry("effort_ratios", metric, keys, rate, +(lost + unsettled))
             if floor:
-                first, second, of = _by_problem(columns, metric)
+                first, second, of = _by_problem(columns, hit, columns[metric])
                 net = stats.paired(first, second, of, span=1.0)
                 yield entry("effort_ratios", f"net_{metric}", keys, net, +(lost + unsettled))
 
 
-def _subtracted(cut: _Cut) -> Iterator[Entry]:
+def _subtracted(cut: costs.Cut) -> Iterator[Entry]:
     """One cell's differences; where both replies were cut nothing is known of one."""
     keys, columns = cut
     for quantity in costs.QUANTITIES:
-        low, high = columns[f"{quantity}_more_low"], columns[f"{quantity}_more_high"]
+        low, high = costs.more(columns, quantity)
         known = ~np.isnan(low)
         if not known.any():
             continue
-        lost = Counter(costs.unpaired(columns, ~known, keys["to"]))
+        lost = costs.unpaired(columns, ~known, keys["to"])
         lost["truncated"] += int((high[known] > low[known]).sum())
         median = costs.median(low[known], high[known], columns["cluster"][known])
         yield entry("effort_net", f"net_{quantity}", keys, median, +lost)
 
 
-def _weights(columns: dict[str, Any], kept: Any) -> Any:
+def _weights(columns: costs.Columns, kept: Any) -> Any:
     """Each problem 1, shared equally by its D_T, and by the trials of each."""
     line = pl.DataFrame({name: columns[name][kept] for name in ("problem", "degree")})
     of = ["problem", "degree"]
@@ -259,11 +261,13 @@ def _weights(columns: dict[str, Any], kept: Any) -> Any:
     return None if not found.size or np.ptp(found) == 0 else found
 
 
-def _by_problem(columns: dict[str, Any], metric: str) -> tuple[costs.Values, costs.Values, Any]:
+def _by_problem(
+    columns: costs.Columns, hit: costs.Values, floor: costs.Values
+) -> tuple[costs.Values, costs.Values, Any]:
     """A share of each problem over samples and D_T, the floor's, and the cluster."""
-    names = ["problem", "cluster", "degree", metric, f"{metric}_floor"]
-    line = pl.DataFrame({name: columns[name] for name in names}, nan_to_null=True)
-    line = line.drop_nulls([metric, f"{metric}_floor"])
+    names = ["problem", "cluster", "degree"]
+    line = pl.DataFrame({name: columns[name] for name in names} | {"hit": hit, "floor": floor},
+                        nan_to_null=True).drop_nulls(["hit", "floor"])  # fmt: skip
     for by in (["cluster", "problem", "degree"], ["cluster", "problem"]):
-        line = line.group_by(by, maintain_order=True).agg(pl.col(names[3:]).mean())
-    return line[metric].to_numpy(), line[f"{metric}_floor"].to_numpy(), line["cluster"].to_numpy()
+        line = line.group_by(by, maintain_order=True).agg(pl.col("hit", "floor").mean())
+    return line["hit"].to_numpy(), line["floor"].to_numpy(), line["cluster"].to_numpy()

@@ -19,7 +19,7 @@ from msgspec.structs import asdict, replace
 
 from misled import batches
 from misled.records import OUTCOMES, Entry, Estimate
-from misled.trials import ANSWERED, SCORES, Keys, Piece
+from misled.trials import ANSWERED, KINDS, SCORES, Keys, Piece
 
 __all__ = [
     "FIRST_ANSWERED",
@@ -38,12 +38,6 @@ __all__ = [
 Counts: TypeAlias = Mapping[str, int]
 
 STUDY = "cpt"
-# Reasons that get a rate of their own beside their outcome's.
-REASONS = {
-    "unreadable": ("none", "approximate", "ambiguous"),
-    "confused": ("form", "digits"),
-    "other": ("own", "mixed"),
-}
 # These change the length of the result, so that no digit can be compared (protocol A.3).
 WITHOUT_R = ("insert_digit", "delete_digit")
 NET = dict(zip(SCORES, ("net_adoption", "net_recovery", "net_r"), strict=True))
@@ -51,7 +45,6 @@ SPAN = dict(zip(SCORES, (1.0, 1.0, 1.5), strict=True))  # the largest difference
 
 _ADOPTED = OUTCOMES.index("adopted")
 FIRST_ANSWERED = OUTCOMES.index(ANSWERED[0])
-_KINDS = [f"{name}/{reason}" for name in ANSWERED for reason in REASONS.get(name, ())]
 
 
 def entry(
@@ -83,8 +76,8 @@ def rates(table: str, piece: Piece, frame: pl.DataFrame, weights: Any = None) ->
     if table == "controls":
         names = [*ANSWERED[: _ADOPTED - FIRST_ANSWERED], "wrong"]
         hits = np.vstack([hits[: _ADOPTED - FIRST_ANSWERED], code >= _ADOPTED])
-    reasons = [name for name in _KINDS if name.partition("/")[0] in names]
-    hits = np.vstack([hits, *(kind == name for name in reasons)])
+    reasons = {name: i for i, name in enumerate(KINDS) if name.partition("/")[0] in names}
+    hits = np.vstack([hits, *(kind == i for i in reasons.values())])
     mass = answered.astype(float) if weights is None else weights
     estimates = batches.rates(hits, piece.columns["cluster"], mass)
     total = sum(estimate.value or 0.0 for estimate in estimates[: len(names)])

@@ -146,11 +146,10 @@ def _scores(rows: pl.DataFrame) -> pl.DataFrame:
     """Of each problem of a cell: mean scores over its samples, and what was handed over."""
     kept = rows.with_columns(pl.col("d_t").cast(pl.Int64, strict=False))
     trials = prepare(kept)
-    plain = [pl.col(name).cast(pl.String) for name in CELL]
+    plain = [pl.col(name).cast(pl.String) for name in (*CELL, "problem", "outcome")]
     on = [*CELL, "problem"]
     nets = pairs(trials, "clean").select(
-        *plain,
-        "problem",
+        *plain[:-1],
         net_adoption=pl.col("adopted") - pl.col("adopted_control"),
         net_r=pl.col("r_cpt") - pl.col("r_cpt_control"),
     )

@@ -10,13 +10,14 @@ Knows nothing about estimates: it selects, pairs and weighs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from misled.flags import FLAGS
 from misled.prompts import AS_TEXT, METHODS
 from misled.records import OUTCOMES
 
@@ -25,6 +26,7 @@ __all__ = [
     "CELL",
     "CONTROLS",
     "GROUP",
+    "KINDS",
     "PROBLEM",
     "SCORES",
     "SENT",
@@ -57,6 +59,12 @@ ANSWERED = OUTCOMES[len(UNANSWERED) :]
 VALUED = OUTCOMES[OUTCOMES.index("recovered") :]
 WRONG = VALUED[1:]
 CONTROLS = ("clean", "again")
+# Reasons that get a rate of their own beside their outcome's, as `kind` numbers them.
+KINDS = (
+    *("unreadable/none", "unreadable/approximate", "unreadable/ambiguous"),
+    *("confused/form", "confused/digits"),
+    *("other/own", "other/mixed"),
+)
 SCORES = ("adopted", "recovered", "r_cpt")
 
 _ORDER = {
@@ -68,7 +76,7 @@ _ORDER = {
     "scope": ("endings", "all", "last"),
     "place": ("random", "anchored", "high", "low"),
 }
-_TEXTS = (*GROUP, "arm", "problem", "cluster", "outcome", "request", "reason")
+_TEXTS = (*GROUP, "arm", "problem", "cluster", "reason")
 _COUNTS = ("sample", "d_t", "w_left", "length", "occurrences", "deleted")
 _TOKENS = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "answer_tokens")
 _NUMBERS = ("r_cpt", "r_hamming", "relative_error", "seconds")
@@ -85,36 +93,56 @@ class Piece(NamedTuple):
 def prepare(rows: pl.DataFrame) -> pl.DataFrame:
     """The trials in a fixed order, whatever order the rows came in, with what tables count.
 
-    Absent keys are "" so that equal cells are equal in a join; an `Enum` sorts
-    in the order in which a reader expects its values. `degree` is D_T as a
-    number, `degrees` those of the group as a plan spells them. `adopted` and
-    `recovered` are 0 or 1 in answered trials and null elsewhere.
+    Texts are `Enum`s, which take a byte or four a line, and sort in the order in which
+    a reader expects their values; absent keys are "" so that equal cells are equal in a
+    join. Requests, of which there are as many as lines, are numbered by `reply` instead.
+    `degree` is D_T as a number, `degrees` those of the group as a plan spells them; `code`
+    and `kind` number outcomes and `KINDS`. `adopted` and `recovered` are 0 or 1 in
+    answered trials and null elsewhere; each flag is a column.
     """
-    frame = rows.select(
-        *(pl.col(name).cast(pl.String).fill_null("") for name in _TEXTS),
-        *(pl.col(name).cast(pl.Int64) for name in (*_COUNTS, *_TOKENS)),
-        *(pl.col(name).cast(pl.Float64) for name in _NUMBERS),
-        pl.col("counted").cast(pl.Boolean).fill_null(value=False),
-        pl.col("flags").cast(pl.List(pl.String)),
-    ).with_columns(pl.col("d_t").fill_null(0))
-    frame = frame.with_columns(
-        pl.col(name).cast(pl.Enum(_order(frame[name].unique(), first)))
-        for name, first in _ORDER.items()
+    request = rows["request"].cast(pl.String).fill_null("")
+    # Column by column, so that no text is held twice.
+    frame = pl.DataFrame(
+        {
+            **{name: _listed(rows[name], _ORDER.get(name, ())) for name in _TEXTS},
+            **{name: rows[name].cast(pl.Int64) for name in (*_COUNTS, *_TOKENS)},
+            **{name: rows[name].cast(pl.Float64) for name in _NUMBERS},
+            "outcome": rows["outcome"].cast(pl.String).cast(pl.Enum(OUTCOMES)),
+            "request": request,
+            "reply": request.rank("dense"),
+            "counted": rows["counted"].cast(pl.Boolean).fill_null(value=False),
+        }
     )
-    frame = frame.sort(*CELL, "arm", "problem", "sample", "request")
+    flags = pl.col("flags").cast(pl.List(pl.String))
+    frame = frame.with_columns(
+        pl.col("d_t").fill_null(0),
+        pl.col("cluster").to_physical(),
+        *rows.select(
+            flags.list.contains(name).fill_null(value=False).alias(name) for name in FLAGS
+        ),
+    ).sort(*CELL, "arm", "problem", "sample", "reply")
     frame = _labelled(frame.with_columns(pl.struct(GROUP).rle_id().alias("group")))
     outcome, answered = pl.col("outcome"), ~pl.col("outcome").is_in(UNANSWERED)
+    kinds = {name: number for number, name in enumerate(KINDS)}
+    kind = pl.concat_str(outcome, pl.lit("/"), "reason")
     return frame.with_columns(
-        pl.col("cluster").rank("dense").cast(pl.Int64),
         pl.struct(CELL).rle_id().alias("cell"),
-        outcome.replace_strict(OUTCOMES, range(len(OUTCOMES)), return_dtype=pl.Int64).alias("code"),
+        outcome.to_physical().cast(pl.Int8).alias("code"),
         answered.alias("answered"),
-        pl.concat_str(outcome, pl.lit("/"), "reason").alias("kind"),
+        kind.replace_strict(kinds, default=-1, return_dtype=pl.Int8).alias("kind"),
         *(
             pl.when(answered).then((outcome == name).cast(pl.Float64)).alias(name)
             for name in SCORES[:2]
         ),
     )
+
+
+def _listed(texts: pl.Series, first: Sequence[str]) -> pl.Series:
+    """The texts as an `Enum`: "", those of `first`, then all others by themselves."""
+    texts = texts.cast(pl.String).fill_null("")
+    order = pl.Series(["", *first], dtype=pl.String)
+    others = texts.unique().sort()
+    return texts.cast(pl.Enum(order.append(others.filter(~others.is_in(order.to_list())))))
 
 
 def _labelled(frame: pl.DataFrame) -> pl.DataFrame:
@@ -145,13 +173,13 @@ def probes(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def pieces(frame: pl.DataFrame, names: Sequence[str], columns: Sequence[str]) -> Iterator[Piece]:
-    """The frame, in which equal `names` are adjacent, cut by them."""
+    """The frame, in which equal `names` are adjacent, cut by them; an `Enum` by its codes."""
     if frame.is_empty():
         return
     runs = frame.select(pl.struct(names).rle_id())[:, 0].to_numpy()
     starts = np.flatnonzero(np.diff(runs, prepend=-1))
     ends = np.append(starts[1:], frame.height)
-    whole = {name: frame[name].to_numpy() for name in columns}
+    whole = {name: frame[name].to_physical().to_numpy() for name in columns}
     keys = frame[starts].select(names).iter_rows()
     for values, start, end in zip(keys, starts.tolist(), ends.tolist(), strict=True):
         named = {name: str(value) for name, value in zip(names, values, strict=True) if value}
@@ -237,7 +265,3 @@ def with_weights(frame: pl.DataFrame, kept: pl.Expr, name: str) -> pl.DataFrame:
     degrees_of_problem = pl.col("degree").filter(kept).n_unique().over("group", "problem")
     weight = pl.when(kept).then(1 / (trials_of_degree * degrees_of_problem)).otherwise(0.0)
     return frame.with_columns(weight.alias(name))
-
-
-def _order(values: Iterable[str], first: Sequence[str]) -> list[str]:
-    return ["", *first, *sorted(set(values) - {"", *first})]
