@@ -184,14 +184,26 @@ def test_show_decides_and_says_what_would_settle_it() -> None:
     assert pick(found, "show", "break_even").value is None
 
 
-def test_show_refuses_under_10_right_or_wrong_answers() -> None:
-    found = table(bench({(True, "ra"): 30, (False, "ar"): 9}, PAIR))
+@pytest.mark.parametrize(
+    ("items", "value", "why"),
+    [
+        ({(True, "ra"): 30, (False, "ar"): 9}, 1.0, "none: 9 wrong answers"),
+        ({(True, "ra"): 1, (False, "ar"): 30}, 1.0, "none: 1 right answer"),
+        ({(True, "ra"): 30}, None, "none: 0 wrong answers"),
+        ({(False, "ra"): 30}, None, "none: 0 right answers"),
+        ({(False, "??"): 30}, None, "none: 0 right answers"),
+    ],
+)
+def test_show_refuses_under_10_right_or_wrong_answers(
+    items: dict[tuple[bool, str], int], value: float | None, why: str
+) -> None:
+    found = table(bench(items, PAIR))
     line = pick(found, "show", "change_balanced_accuracy")
-    assert (line.keys["decision"], line.low, line.method) == (
-        "refused",
-        None,
-        "none: 9 wrong answers",
-    )
+    assert (line.keys["decision"], line.low, line.method) == ("refused", None, why)
+    assert line.value == value
+    if value is None:
+        lines = [pick(found, "show", name) for name in ("needed", "break_even")]
+        assert [(e.value, e.method) for e in lines] == [(None, why)] * 2
 
 
 def test_match_labels_of_wrong_answers_say_that_overconfidence_is_a_bound() -> None:

@@ -376,7 +376,7 @@ def test_several_judges_are_told_at_a_glance_and_each_in_words_below() -> None:
     assert glance is not None
     assert "+0 points [" in glance.said[0]
     assert "+28 points [+14, +41] (j/moved, answers of acme/g to facts)" in glance.said[0]
-    assert glance.said[2].startswith("Should they be shown it? Of 15 judges and settings: ")
+    assert glance.said[2].startswith("Should they be shown it? Of 16 judges and settings: ")
     assert "failed 9" in glance.said[3]
     lines = {line.who: line for line in glance.lines}
     assert lines["j/moved"].cells[:2] == ("12 to 40\u00a0%", "+28 [+14, +41]")

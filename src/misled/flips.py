@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -153,43 +153,71 @@ def show(docket: Docket, margin: float = MARGIN) -> Iterator[Entry]:
     for keys, c, lost in _pairs(docket):
         (without, shown), (right, cluster) = verdicts(c)
         gain = np.where(right, 1, -1) * (1 * shown - without)
-        first, second = (judging.stratum(gain[of], cluster[of]) for of in (right, ~right))
-        sizes = float(first.n[0]), float(second.n[0])
-        n, clusters = int(right.size), int(np.unique(cluster).size)
+        strata = _Strata(*(judging.stratum(gain[of], cluster[of]) for of in (right, ~right)))
+        size = int(right.size), int(np.unique(cluster).size)
         out = left_out(c, PAIR, lost)
-        if not min(sizes):
-            continue
-        ends = [float(end[0]) for end in judging.balanced_change(first, second)]
-        few = min(sizes) < judging.FEWEST_IN_STRATUM
-        low, high = (None, None) if few else ends[1:]
-        word = judging.decision(low, high, margin)
+        word, change = _decided(strata, size, margin)
         named = keys | {"margin": f"{margin:g}", "decision": word}
-        why = f"none: {min(sizes):g} {'right' if sizes[0] < sizes[1] else 'wrong'} answers"
-        method = why if few else f"z with two more items in each stratum; {word}"
-        change = Estimate(ends[0], low, high, n, clusters, method)
         yield entry("show", "change_balanced_accuracy", named, change, out)
         (rate,) = batches.rates(right, cluster)
         yield entry("show", "accuracy", named, rate, out)
         for name, found in judging.changes(without, shown, right, cluster).items():
             if name != "change_pass":
                 yield entry("show", name, named, found.estimate, out)
-        items = float(judging.needed(first, second, margin)[0]) or None  # 0: nothing to plan from
-        how = f"none: {'items for 80 % power at the margin' if items else 'no verdict changed'}"
-        yield entry("show", "needed", named, Estimate(items, None, None, n, clusters, how), out)
-        yield entry(
-            "show", "break_even", named, _break_even((first, second), n, clusters, few=few), out
-        )
+        yield entry("show", "needed", named, _needed(strata, size, margin), out)
+        yield entry("show", "break_even", named, _break_even(strata, size), out)
 
 
-def _break_even(
-    strata: tuple[judging.Stratum, judging.Stratum], n: int, clusters: int, *, few: bool
-) -> Estimate:
+class _Strata(NamedTuple):
+    """The gains of right and of wrong answers."""
+
+    right: judging.Stratum
+    wrong: judging.Stratum
+
+    @property
+    def few(self) -> str:
+        """`3 wrong answers` where these are too few to decide on, else nothing."""
+        n, answers = min((float(of.n[0]), name) for name, of in self._asdict().items())
+        if n >= judging.FEWEST_IN_STRATUM:
+            return ""
+        return f"{n:g} {answers} answer{'' if n == 1 else 's'}"
+
+    @property
+    def whole(self) -> bool:
+        """Whether there are answers of both kinds."""
+        return bool(self.right.n[0] and self.wrong.n[0])
+
+
+def _decided(strata: _Strata, size: tuple[int, int], margin: float) -> tuple[str, Estimate]:
+    """What is decided, and the change of balanced accuracy, with an interval where something is."""
+    if not strata.whole:
+        return "refused", Estimate(None, None, None, *size, f"none: {strata.few}")
+    value, low, high = (float(end[0]) for end in judging.balanced_change(*strata))
+    if strata.few:
+        return "refused", Estimate(value, None, None, *size, f"none: {strata.few}")
+    word = judging.decision(low, high, margin)
+    return word, Estimate(value, low, high, *size, f"z with two more items in each stratum; {word}")
+
+
+def _needed(strata: _Strata, size: tuple[int, int], margin: float) -> Estimate:
+    """How many items settle a change of the margin."""
+    if not strata.whole:
+        return Estimate(None, None, None, *size, f"none: {strata.few}")
+    items = float(judging.needed(*strata, margin)[0]) or None  # 0: nothing to plan from
+    how = "items for 80 % power at the margin" if items else "no verdict changed"
+    return Estimate(items, None, None, *size, f"none: {how}")
+
+
+def _break_even(strata: _Strata, size: tuple[int, int]) -> Estimate:
+    """The accuracy at which gains and losses cancel."""
+    if not strata.whole:
+        return Estimate(None, None, None, *size, f"none: {strata.few}")
     value, low, high = (float(end[0]) for end in judging.break_even(*strata))
     if np.isnan(value):
-        return Estimate(None, None, None, n, clusters, "none: TPR and FPR do not change alike")
-    if few:
-        return Estimate(value, None, None, n, clusters, "none: under 10 right or wrong answers")
-    return Estimate(value, low, high, n, clusters, "Fieller")
+        return Estimate(None, None, None, *size, "none: TPR and FPR do not change alike")
+    if strata.few:
+        return Estimate(value, None, None, *size, "none: under 10 right or wrong answers")
+    return Estimate(value, low, high, *size, "Fieller")
 
 
 def breakdowns(docket: Docket) -> Iterator[Entry]:
