@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 
 from misled import models, probe
+from misled.cli import runs
 from misled.engines.http import World
 from misled.engines.local import serving as embedded
 from misled.errors import UserError
@@ -229,6 +230,26 @@ def test_the_command_reports_and_writes() -> None:
     assert found.capabilities.temperature == "rejected"
     assert set(keys) == {"Bearer sk-canary"}
     assert "sk-canary" not in done.stdout + done.stderr + models.own_file().read_text()
+
+
+def test_a_plans_own_server_is_probed_as_the_plan_has_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.toml"
+
+    async def run() -> None:
+        async with serving(server(temperature=False)) as there:
+            plan.write_text(
+                f'model = ["mine/m"]\nproviders.mine = {{base_url = "{there.url}"}}\n'
+                'models."mine/m".capabilities = {prefill = "content"}\n'
+                '[[cells]]\nproblems = ["small"]\n'
+            )
+            await asyncio.to_thread(runs.probe, "mine/m", plan=str(plan))
+
+    asyncio.run(run())
+    said = capfd.readouterr()
+    assert "prefill: goes on (declared: content)" in said.out
+    assert "temperature = 'rejected', not 'ok' as declared" in said.err
 
 
 @pytest.mark.usefixtures("smollm2")

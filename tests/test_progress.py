@@ -160,6 +160,11 @@ def test_a_price_that_is_no_price_is_refused(price: float) -> None:
         plan(models={"openai/a": {"prices": {"input": 1.0, "output": price}}})
 
 
+def test_a_price_of_no_known_kind_is_told_the_nearest() -> None:
+    with pytest.raises(UserError, match=r"'ouput'; did you mean 'output'\?"):
+        plan(models={"openai/a": {"prices": {"input": 1.0, "ouput": 2.0}}})
+
+
 def test_another_plan_is_told_by_the_keys_that_differ(tmp_path: Path) -> None:
     with Store(tmp_path / "misled.db") as store:
         keep(store, prepare(plan()))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import toys
 from misled import places
+from misled.cli import runs
 from misled.damage import damaged
 from misled.errors import StoreError
 from misled.records import Failure, Message, Request, Response, Usage
@@ -392,3 +393,14 @@ def test_an_older_file_that_is_being_written_to_is_not_brought_up_to_date(tmp_pa
         Store(path, read_only=True)
     with Store(path, read_only=True) as store:
         assert store.version == SCHEMA
+
+
+def test_a_status_counts_what_a_store_without_a_plan_holds(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path / "misled.db") as store:
+        store.commit([(toys.ask("a"), Response("b")), (toys.ask("c"), Failure("server", "no"))])
+    with pytest.raises(StoreError, match="no plan"):
+        runs.status(tmp_path)
+    said = capfd.readouterr().out.splitlines()
+    assert {"responses: 1", "failures: server 1"} <= set(said)

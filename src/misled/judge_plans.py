@@ -23,7 +23,7 @@ import msgspec
 
 from misled.errors import UserError
 from misled.records import Record
-from misled.settings import ModelPlan, Settings, check, known, numbers, positive, worded
+from misled.settings import Settings, check, known, numbers, positive, worded
 
 __all__ = [
     "CONDITIONS",
@@ -116,7 +116,7 @@ class Point(Record, frozen=True):
     place: str | None = None
 
 
-_KINDS: dict[str, type[Record]] = {"": JudgePlan, "cells": JudgeCell, "models": ModelPlan}
+_KINDS: dict[str, type[Record]] = {"": JudgePlan, "cells": JudgeCell}
 
 
 def points(cell: JudgeCell) -> Iterator[Point]:

@@ -31,7 +31,7 @@ from misled.judge_plans import FEEDS, JudgePlan
 from misled.perturbations import PERTURBATIONS, PLACES, SCOPES
 from misled.prompts import AS_TEXT, ATTRIBUTIONS, CHANNELS, METHODS
 from misled.records import Record
-from misled.settings import ModelPlan, Settings, check, known, numbers, positive, worded
+from misled.settings import Settings, check, known, numbers, positive, worded
 from misled.structures import STRUCTURES
 
 __all__ = ["CONTRASTS", "CONTROLS", "STUDIES", "Cell", "Plan", "cell", "parse", "read", "study"]
@@ -90,7 +90,7 @@ class Plan(Settings, frozen=True, omit_defaults=True, kw_only=True):
         return tuple(dict.fromkeys([*self.model, *([self.source] if self.source else [])]))
 
 
-_KINDS: dict[str, type[Record]] = {"": Plan, "cells": Cell, "models": ModelPlan}
+_KINDS: dict[str, type[Record]] = {"": Plan, "cells": Cell}
 
 
 def read(path: str) -> Plan | JudgePlan:

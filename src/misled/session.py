@@ -44,7 +44,7 @@ from misled.store import Store
 from misled.studies import STUDIES, Experiment
 from misled.units import Study
 
-__all__ = ["Inputs", "Session", "default_directory", "keep", "prepare", "reopen"]
+__all__ = ["Inputs", "Session", "default_directory", "keep", "prepare", "reopen", "resolved"]
 
 
 class Inputs(Record, frozen=True):
@@ -119,23 +119,28 @@ def default_directory(plan: Plan | JudgePlan) -> Path:
 def prepare(plan: Plan | JudgePlan, inputs: Inputs | None = None) -> Session:
     """`plan` with its inputs loaded (or given) and every name resolved; UserError if one is not."""
     inputs = inputs or _load(plan)
-    resolved = {name: _resolved(plan, name) for name in plan.asked}
+    found = {name: _askable(plan, name) for name in plan.asked}
     if isinstance(plan, JudgePlan):
-        return Session(plan, inputs, _judging(plan, inputs, resolved))
-    session = Session(plan, inputs, Study(plan, inputs.prompts, resolved, inputs.logged))
+        return Session(plan, inputs, _judging(plan, inputs, found))
+    session = Session(plan, inputs, Study(plan, inputs.prompts, found, inputs.logged))
     _check_degrees(plan, inputs)
     return session
 
 
-def _resolved(plan: Plan | JudgePlan, name: str) -> Model:
-    """A model of the plan, which can be asked as the plan wants it."""
+def resolved(plan: Plan | JudgePlan, name: str, base_url: str | None = None) -> Model:
+    """The model that the plan means by `name`, at `base_url` where that is given."""
     own = plan.models.get(name)
-    model = models.resolve(
+    return models.resolve(
         name,
-        base_url=(own.base_url if own else None) or plan.base_url,
+        base_url=base_url or (own.base_url if own else None) or plan.base_url,
         providers=plan.providers,
         overrides=own.capabilities if own else {},
     )
+
+
+def _askable(plan: Plan | JudgePlan, name: str) -> Model:
+    """A model of the plan, which can be asked as the plan wants it."""
+    model = resolved(plan, name)
     lacking = model.capabilities.lacks(sampling(plan, name))
     if lacking is not None:
         raise UserError(f"{name}: {lacking}")
@@ -147,13 +152,13 @@ def _resolved(plan: Plan | JudgePlan, name: str) -> Model:
     return model
 
 
-def _judging(plan: JudgePlan, inputs: Inputs, resolved: dict[str, Model]) -> JudgeStudy:
+def _judging(plan: JudgePlan, inputs: Inputs, found: dict[str, Model]) -> JudgeStudy:
     """Study B with the kind of each set's golds, by which answers are labelled."""
     golds = {found[0].set: [p.gold for p in found] for found in inputs.problems.values()}
     return JudgeStudy(
         plan=plan,
         prompts=inputs.judging,
-        models=resolved,
+        models=found,
         kinds={name: labels.kind(each) for name, each in golds.items()},
         logged=inputs.logged,
     )

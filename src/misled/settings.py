@@ -187,11 +187,12 @@ def positive(what: str, number: int) -> None:
 
 
 def worded(error: str, kinds: dict[str, type[Record]], inside: str = "") -> str:
-    """Msgspec's message, with the nearest key where one is unknown; `kinds` by their table."""
+    """Msgspec's message, with the nearest where a key is unknown; a study's `kinds` by table."""
     match = re.search(r"unknown field `([^`]*)`(?: - at `\$\.?([^`]*)`)?", error)
     if match is None:
         return error
     name, where = match[1], match[2] or inside
+    kinds = {"models[...].prices": Prices, "models": ModelPlan} | kinds
     kind = next(
         (k for prefix, k in kinds.items() if prefix and where.startswith(prefix)), kinds[""]
     )

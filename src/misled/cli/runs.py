@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,13 +42,20 @@ def status(directory: Directory, json: Json = False) -> None:
     from misled.session import reopen
     from misled.store import Store
 
-    session = reopen(directory)
     with Store(directory / "misled.db", read_only=True) as store:
         counts = msgspec.structs.asdict(store.counts())
         if 0 < counts["responses"] <= AT_ONCE:  # else the report says it
             found = reuse(store)
             counts |= {"attainable_share": found.attainable, "reached_share": found.reached}
-    counts |= {"units": session.size, "rejected_items": session.rejected}
+    try:
+        session = reopen(directory)
+        counts |= {"units": session.size, "rejected_items": session.rejected}
+    finally:
+        _show_counts(counts, json=json)
+
+
+def _show_counts(counts: dict[str, Any], *, json: bool) -> None:
+    """What was counted, a line each, or as one JSON line."""
     if json:
         write_json([counts])
         return
@@ -132,6 +139,9 @@ def models(json: Json = False) -> None:
 def probe(
     model: Annotated[str, typer.Argument(help="provider/model.")],
     base_url: Annotated[str | None, typer.Option(help="Another server of the provider.")] = None,
+    plan: Annotated[
+        str | None, typer.Option(help="A plan, TOML, whose [providers] and [models] tables count.")
+    ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Keep what differs from the table for later runs.")
     ] = False,
@@ -145,8 +155,14 @@ def probe(
     from misled.engines.http import World
     from misled.engines.local import serving
     from misled.errors import UserError
+    from misled.plans import read
+    from misled.session import resolved
 
-    found, world = models.resolve(model, base_url=base_url), World(environ=os.environ)
+    world = World(environ=os.environ)
+    if plan is None:
+        found = models.resolve(model, base_url=base_url)
+    else:
+        found = resolved(read(plan), model, base_url)
     if found.provider == "planted":
         raise UserError(f"{model} runs on no server: what it does is in its profile")
     with ExitStack() as stack:
