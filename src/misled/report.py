@@ -11,6 +11,7 @@ its trials, asks nothing of the network, and holds no date but those in `facts`.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def html(run: ReportInput) -> str:
     listed = run.trials if run.trials and run.trials.index else None
     grids = list(_tables(run.entries, parts.units))
     environment = pages.environment()
-    environment.filters["symbols"] = _symbols
+    environment.filters |= {"symbols": _symbols, "unbroken": _unbroken}
     lead = parts.lead(run.entries) if run.entries else "Nothing has been answered yet."
     warned = [*_own_cautions(run), *parts.cautions(run.entries)]
     said = [lead, *(caution.text for caution in warned), *_said(grids)]
@@ -206,3 +207,8 @@ def _symbols(text: str) -> Markup:
     plain = str(escape(sheets.visible(text)))
     set_ = plain.replace("R_CPT", "R<sub>CPT</sub>").replace("D_T", "D<sub>T</sub>")
     return Markup(set_)  # noqa: S704 (escaped above)
+
+
+def _unbroken(text: str) -> str:
+    """A number whose interval and n no line breaks."""
+    return re.sub(r"\[[^][]*\]|\bn \d+", lambda found: found[0].replace(" ", "\u00a0"), text)
