@@ -192,9 +192,9 @@ def worded(error: str, kinds: dict[str, type[Record]], inside: str = "") -> str:
     if match is None:
         return error
     name, where = match[1], match[2] or inside
-    kinds = {"models[...].prices": Prices, "models": ModelPlan} | kinds
+    every: dict[str, type[Record]] = {"models[...].prices": Prices, "models": ModelPlan, **kinds}
     kind = next(
-        (k for prefix, k in kinds.items() if prefix and where.startswith(prefix)), kinds[""]
+        (k for prefix, k in every.items() if prefix and where.startswith(prefix)), kinds[""]
     )
     place = f" in {where}" if where else ""
     return nearest("key", name, kind.__struct_fields__) + place
