@@ -415,9 +415,22 @@ def test_an_answer_without_reasoning_is_judged_without_it_only() -> None:
 
 
 @pytest.mark.parametrize("before", ["", "<think>\n\n</think>\n\n"])
-def test_a_last_line_that_begins_with_answer_sets_the_reasoning_apart(before: str) -> None:
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "**Answer:**",
+        "Final answer:",
+        "### The Final Answer:",
+        "Answer：",
+        "答案：",
+        "**最终答案**：",
+    ],
+)
+def test_a_last_line_that_begins_with_answer_sets_the_reasoning_apart(
+    before: str, mark: str
+) -> None:
     unit = next(made(conditions=["reasoning"]).units())
-    said = "It flows through Vienna.\nSo it is the Danube.\n\n**Answer:** Danube"
+    said = f"It flows through Vienna.\nSo it is the Danube.\n\n{mark} Danube"
     reply = Response(before + said)
     generated, judged = rows(unit, generating(reply))
     assert (generated.value, generated.length) == ("Danube", 45)

@@ -49,8 +49,8 @@ _READ = 100_000  # code points of an answer in which its value is sought: the la
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE = re.compile(
     r"(?:(?:(?:the|my|our|a)\s{1,3})?(?:(?:final|correct|short)\s{1,3}){0,3}answer"
-    r"(?:\s{1,3}to\s[^.:\n]{0,80}?)?(?:\s{1,3}is|\s{1,3}would\s{1,3}be|\s{0,3}[*_]{0,4}\s{0,3}[:=])"
-    r"|####|(?:答案|最终答案)(?:是|为|[:：]))[\s*_:：]*",
+    r"(?:\s{1,3}to\s[^.:\n]{0,80}?)?(?:\s{1,3}is|\s{1,3}would\s{1,3}be|\s{0,3}[*_]{0,4}\s{0,3}[:：=])"
+    r"|####|(?:答案|最终答案)[*_]{0,4}(?:是|为|[:：]))[\s*_:：]*",
     re.IGNORECASE,
 )
 _ABBREVIATED = (

@@ -24,7 +24,11 @@ __all__ = ["Item", "Showing", "intervened", "lacks", "parts", "showing"]
 
 HIDDEN = ("answer", "again_answer", "self_hidden")  # conditions without the chain
 
-_ANSWER_LINE = re.compile(r"^[ \t>#*_]*Answer[*_ ]*:", re.MULTILINE)
+# As it is asked for, and as models write it all the same.
+_ANSWER_LINE = re.compile(
+    r"^[ \t>#*_]*(?:(?:the )?(?:final )?answer|(?:最终)?答案)[*_ ]*[:：]",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 class Item(Record, frozen=True):
