@@ -149,6 +149,19 @@ def test_of_two_equal_runs_it_is_said_that_nothing_differs(
         assert "Nothing: settings, prompts" in text
 
 
+def test_a_name_that_means_harm_is_a_line_of_text(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "a\n- b\x1b[31m\u202e<b>"
+    shutil.copytree(runs / "a", copy)
+    for words in ((), ("--json",)):
+        code, printed, told = said(capsys, runs / "a", copy, *words)
+        assert code == 0
+        text = told or printed
+        assert not {"\x1b", "\u202e"} & {*text}
+        assert "a - b⟨U+001B⟩[31m⟨U+202E⟩<b>" in " ".join(text.split())
+
+
 def test_an_unfinished_run_is_compared_and_said_to_be_one(runs: Path) -> None:
     found = compare([runs / "a", runs / "short"])
     assert "could ask more" in found.notes[0]

@@ -55,7 +55,7 @@ def compare(
     found = comparing.compare(directories, match or ())
     if json:
         for note in found.notes:
-            say(f"misled: {note}")
+            say(f"misled: {_line(note)}")
         write_json(found.entries)
     else:
         _show(found)
@@ -77,18 +77,24 @@ def _directory(out: str | None) -> Path | None:
     return path
 
 
+def _line(note: str) -> str:
+    """A note in one line, whatever the names in it hold."""
+    from misled.sheets import visible
+
+    return " ".join(visible(note).split())
+
+
 def _show(found: Comparison) -> None:
     """What differs, what to be careful with, and the differences that are read first."""
     from rich.console import Console
     from rich.text import Text
 
     from misled import facing
-    from misled.sheets import visible
 
     console = Console(width=WIDTH, highlight=False)
     console.print(facing.differing_grid(found.names, found.differing))
     for note in found.notes:
-        console.print(Text(f"- {visible(note)}"))
+        console.print(Text(f"- {_line(note)}"))
     console.print()
     faced = facing.faced(found.entries)
     for grid in facing.terminal(faced, WIDTH):
