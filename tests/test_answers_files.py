@@ -30,9 +30,10 @@ def written(folder: Path, *records: object) -> None:
 
 def test_answers_without_reasoning_are_named_and_the_others_are_judged(tmp_path: Path) -> None:
     whole = {"reasoning": "I add both.", "answer": "5"}
-    bare = [record(f"bare{i}", answer="5") for i in range(FEW + 2)]
+    bare = [record(f"bare{i}", answer="5") for i in range(FEW + 1)]
+    bare.append(record("blank", answer="5", reasoning=" "))
     written(tmp_path, record("whole", **whole), record("raw", raw="<think>I add.</think>5"), *bare,
-            record("empty", answer=""))  # fmt: skip
+            record("empty", answer=""), record("nothing", raw="\n"))  # fmt: skip
     done = misled(f"{JUDGE} --answers a.jsonl --conditions answer,reasoning", tmp_path)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
@@ -48,6 +49,11 @@ def test_answers_without_reasoning_are_named_and_the_others_are_judged(tmp_path:
     assert {row["problem"] for row in rows if row["outcome"] == "not_applicable"} == {
         each["id"] for each in bare
     }
+    lost = [json.loads(row) for row in exported if '"no_answer"' in row]
+    assert [(row["problem"], row["reason"]) for row in lost] == [
+        ("empty", "empty"),
+        ("nothing", "empty"),
+    ]
 
 
 def test_where_no_condition_needs_reasoning_nothing_is_said_of_it(tmp_path: Path) -> None:

@@ -531,6 +531,17 @@ def test_the_verifier_overrules_a_match_that_says_no_and_not_one_that_says_yes()
         assert rows(unit, answer)[0].label is right
 
 
+def test_a_verifier_whose_server_gives_no_reason_for_the_end_decides() -> None:
+    unit = next(made(conditions=["answer"], verifier="planted/vigilant").units())
+
+    def answer(request: Request) -> Answer | None:
+        if judge_prompts.checked(WORDS, request.messages) is not None:
+            return Response("correct", finish="unknown")
+        return generating(Response("Answer: some other words for it", "I weigh it."))(request)
+
+    assert rows(unit, answer)[0].label is True
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -161,7 +161,7 @@ def test_a_file_gives_its_problems_in_order_with_gold_or_aliases(tmp_path: Path)
         ("[1]", "not an object"),
         ("null", "not an object"),
         ('{"gold": "1"}', "'question' is missing"),
-        ('{"question": " ", "gold": "1"}', "'question' is not a text"),
+        ('{"question": " ", "gold": "1"}', "'question' is empty"),
         ('{"question": ["a"], "gold": "1"}', "'question' is not a text"),
         ('{"question": "a"}', "neither 'gold' nor 'answer'"),
         ('{"question": "a", "gold": null}', "neither 'gold' nor 'answer'"),

@@ -90,13 +90,13 @@ def _logged(record: dict[str, Any], *, chains: bool) -> Logged:
         raise ValueError(said)  # noqa: TRY004 - a value of the user's file, not of our code
     if record.get("gold") is None:
         raise ValueError("'gold' is missing")
+    # What a model left empty is no answer, or no reasoning; a chain has to be there.
+    blank = ("answer",) if chains else ("answer", "reasoning", "raw")
     texts = {
-        key: problems.text(record, key)
+        key: "" if key in blank and not str(record[key]).strip() else problems.text(record, key)
         for key in ("raw", "reasoning", "answer", "model")
-        if record.get(key) is not None and (key, record[key]) != ("answer", "")
+        if record.get(key) is not None
     }
-    if record.get("answer") == "":
-        texts["answer"] = ""
     least = ("raw", "reasoning") if chains else ("raw", "answer")
     if not texts.keys() & set(least):
         raise ValueError(f"neither {least[0]!r} nor {least[1]!r} is there")

@@ -262,9 +262,10 @@ def text(record: dict[str, Any], key: str) -> str:
     value = record.get(key)
     if key == "id" and type(value) is int:
         return str(value)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{key!r} is missing" if value is None else f"{key!r} is not a text")
-    return value
+    if isinstance(value, str) and value.strip():
+        return value
+    lacks = "missing" if value is None else "empty" if isinstance(value, str) else "not a text"
+    raise ValueError(f"{key!r} is {lacks}")
 
 
 def _golds(record: dict[str, Any]) -> tuple[str, ...]:

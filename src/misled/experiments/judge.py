@@ -51,6 +51,8 @@ __all__ = ["walk"]
 Lookup: TypeAlias = Callable[[Request], Answer | None]
 Step: TypeAlias = Request | Judged
 
+_ENDED = ("stop", "unknown")  # by itself; some servers give no reason
+
 
 def walk(unit: JudgeUnit, lookup: Lookup) -> Iterator[Step]:
     """What `unit` still needs, and the rows that it can already give (B.1)."""
@@ -166,7 +168,7 @@ def _label(unit: JudgeUnit, content: str, lookup: Lookup) -> Generator[Step, Non
     if reply is None:
         yield request
         return None
-    said = visible(reply) if isinstance(reply, Response) and reply.finish == "stop" else ""
+    said = visible(reply) if isinstance(reply, Response) and reply.finish in _ENDED else ""
     return labels.label(content, problem.gold, of=of, algebra=algebra, verifier=said)
 
 
