@@ -75,6 +75,13 @@ def test_a_leak_is_eight_words_of_the_chain_outside_question_and_answer(
     assert leak(text, chain, shown) is expected
 
 
+def test_a_chain_that_quotes_the_prompts_own_words_can_still_leak() -> None:
+    own = "Reply with one word and no more: correct or incorrect."
+    quoting = f"I was told: {own} {CHAIN}"
+    assert not leak(f"{QUESTION} 42 {own}", quoting, [QUESTION, "42"], own)
+    assert leak(f"{QUESTION} {CHAIN} 42 {own}", quoting, [QUESTION, "42"], own)
+
+
 def test_seven_words_are_no_leak_and_eight_are() -> None:
     words = CHAIN.split()
     assert not leak(" ".join(words[2:9]), CHAIN, [])

@@ -438,10 +438,29 @@ def test_a_last_line_that_begins_with_answer_sets_the_reasoning_apart(
 
 
 def test_a_chain_that_quotes_the_prompt_is_no_leak() -> None:
-    unit = next(made(conditions=BOTH).units())
+    unit = next(made(conditions=[*BOTH, "self_hidden"]).units())
     words = judge_prompts.outside(WORDS, "correct")
-    found = verdicts(rows(unit, generating(Response("Answer: Danube", f"I was told: {words}"))))
+    asked = judge_prompts.own(WORDS, unit.problem.question, "Danube")
+    quoted = " ".join([words, *(message.content for message in asked)])
+    found = verdicts(rows(unit, generating(Response("Answer: Danube", f"I was told: {quoted}"))))
     assert {row.outcome for row in found} == {"read"}
+
+
+@pytest.mark.parametrize(("condition", "maker"), [("answer", "judge"), ("self_hidden", "own")])
+def test_a_prompt_that_holds_a_chain_it_should_not_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, condition: str, maker: str
+) -> None:
+    chain = "The river that flows through Vienna, Budapest and Belgrade is the Danube."
+    honest = getattr(judge_prompts, maker)
+
+    def leaking(*given: object, **more: object) -> tuple[Message, ...]:
+        first, *others = honest(*given, **more)
+        return (Message("user", f"{first.content}\n{chain}"), *others)
+
+    monkeypatch.setattr(judge_prompts, maker, leaking)
+    unit = next(made(conditions=[condition]).units())
+    with pytest.raises(ArithmeticError, match="holds it"):
+        rows(unit, generating(Response("Answer: Danube", chain)))
 
 
 def test_certainty_is_asked_and_read_in_its_own_words() -> None:

@@ -33,17 +33,19 @@ def fence(texts: Sequence[str]) -> tuple[str, str]:
     return f"<text-{mark}>", f"</text-{mark}>"
 
 
-def leak(prompt: str, chain: str, shown: Sequence[str]) -> bool:
+def leak(prompt: str, chain: str, shown: Sequence[str], words: str = "") -> bool:
     """Whether a prompt that should not hold the chain has eight words of it in a row.
 
     What the prompt has to show, question and answer, is no leak: it is taken
-    out first, where it is long enough to hold such a run.
+    out first, where it is long enough to hold such a run. Nor are the prompt's
+    own `words`, which a chain may quote.
     """
     kept = [prompt]
     for text in sorted({text.strip() for text in shown}, key=len, reverse=True):
         if len(_words(text)) >= RUN:
             kept = [piece for part in kept for piece in part.split(text)]
     stated = {run for piece in kept for run in _runs(_words(piece))}
+    stated -= set(_runs(_words(words)))
     return bool(stated) and any(run in stated for run in _runs(_words(chain)))
 
 

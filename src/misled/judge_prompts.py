@@ -172,7 +172,8 @@ def verify(
 
 def outside(prompts: JudgePrompts, criterion: str) -> str:
     """The words of a prompt beside what it shows, for the leak check (B.3)."""
-    return fill(prompts.judge, chain="", ask=_ask(prompts, criterion, own=False))
+    asks = [_ask(prompts, criterion, own=own) for own in (False, True)]
+    return "\n".join([fill(prompts.judge, chain="", ask=asks[0]), asks[1]])
 
 
 def _fenced(*texts: str, made_of: Sequence[str] = ()) -> list[str]:

@@ -112,12 +112,14 @@ def _without(unit: JudgeUnit, item: Item, point: Point, answer: str) -> tuple[Me
     """The messages without the chain; ArithmeticError if they hold eight words of it (B.3)."""
     prompts, question = unit.study.prompts, unit.problem.question
     criterion, chain = unit.study.plan.criterion, item.reasoning or ""
-    if point.condition == "self_hidden":
-        return judge_prompts.own(prompts, question, answer, criterion)
-    messages = judge_prompts.judge(prompts, Shown(question, answer, known=chain), criterion)
-    words = judge_prompts.outside(prompts, criterion)
     said = [question, answer]
-    if fences.leak(messages[0].content, chain, said) and not fences.leak(words, chain, []):
+    if point.condition == "self_hidden":
+        messages = judge_prompts.own(prompts, question, answer, criterion)
+        said += [judge_prompts.generate(prompts, question)[0].content]
+    else:
+        messages = judge_prompts.judge(prompts, Shown(question, answer, known=chain), criterion)
+    words = judge_prompts.outside(prompts, criterion)
+    if any(fences.leak(message.content, chain, said, words) for message in messages):
         raise ArithmeticError(f"the prompt without the chain of {unit.problem.id} holds it")
     return messages
 
