@@ -296,6 +296,12 @@ def test_it_warns_of_a_judge_that_thought_and_was_not_to() -> None:
     assert list(thoughts(frame(rows), ["acme/k"])) == []
 
 
+def test_it_warns_of_verdicts_that_came_as_reasoning() -> None:
+    rows = [*bench(MOVED, ALL, flags=("answer_in_reasoning",)), *bench(MOVED, ALL, judge="acme/k")]
+    (said,) = thoughts(frame(rows), ["acme/j", "acme/k"])
+    assert said.startswith("acme/j gave 400 of 400 verdicts as reasoning")
+
+
 def test_a_bound_that_is_one_number_is_said_once_and_a_probe_is_quoted() -> None:
     probes = [verdict(i, "a", "null", variant="colon", generator="", label=None) for i in range(20)]
     rows = [*bench({**MOVED, (False, "r?rr"): 2}, ALL), *probes]

@@ -51,13 +51,24 @@ def cautions(entries: Iterable[Entry]) -> list[Caution]:
 
 
 def thoughts(rows: pl.DataFrame, silent: Collection[str]) -> Iterator[str]:
-    """Which of the judges that were not to think before a verdict did (B.1), as far as is known."""
+    """Which of the judges that were not to think before a verdict did (B.1), as far as is known.
+
+    And whose verdicts a server gave as thinking: they were read there, for want of another.
+    """
     asked = rows.filter((pl.col("arm") == "judge") & pl.col("judge").is_in(list(silent)))
     thought = (pl.col("reasoning_tokens") > 0).sum()
-    said = asked.group_by("judge", maintain_order=True).agg(thought, pl.len().alias("verdicts"))
-    for judge, count, verdicts in said.iter_rows():
+    filed = pl.col("flags").cast(pl.List(pl.String)).list.contains("answer_in_reasoning").sum()
+    said = asked.group_by("judge", maintain_order=True).agg(
+        thought, filed, pl.len().alias("verdicts")
+    )
+    for judge, count, misfiled, verdicts in said.iter_rows():
         if count:
             yield f"{judge} thought before {count:,} of {verdicts:,} verdicts, and was not to"
+        if misfiled:
+            yield (
+                f"{judge} gave {misfiled:,} of {verdicts:,} verdicts as reasoning, with nothing "
+                "after it: they were read there, and may be what it only thought"
+            )
 
 
 def _where(keys: dict[str, str], *, shown: bool) -> str:
