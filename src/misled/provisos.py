@@ -180,8 +180,8 @@ def _alike(pairs: pl.DataFrame, which: str) -> str:
         if name in pairs.columns and (name != "same_reply" or pairs[name].any()):
             asked = pairs.filter(pl.col("generator") != "") if name == "same_answer" else pairs
             of = f" of {asked.height}" if asked.height < pairs.height else ""
-            there.append(f"{asked[name].sum()}{of} share {word}")
-    return f"Of {which} {', '.join(there)}"
+            there += [f"{asked[name].sum()}{of} share {word}"] if asked.height else []
+    return f"Of {which} {', '.join(there)}" if there else f"Paired by question: {which}"
 
 
 def family(tests: Sequence[Entry]) -> str:
