@@ -107,6 +107,16 @@ def test_a_condition_alone_has_its_rates_and_no_change() -> None:
     assert "[" not in text
 
 
+def test_the_summary_says_why_answers_have_no_line() -> None:
+    cut = {"outcome": "no_answer", "reason": "truncated", "generator": "acme/cut"}
+    rows = [generation(i, label=None, **cut) for i in range(12)]
+    rows += [generation(i, label=True) for i in range(12)]
+    rows += bench({(True, "aa"): 12}, ("self", "self_hidden"), judge="acme/g")
+    first, second = report.summary(table(rows), 200).splitlines()
+    assert first == "facts, answers of acme/cut: none of them is judged: no answer 12"
+    assert second.startswith("facts, answers of acme/g (100 % [76, 100] right of 12): no judge was")
+
+
 def said(found: Sequence[Entry], judge: str = "acme/j") -> tuple[str, tuple[str, ...]]:
     (only,) = [one for one in findings(found) if one.model == judge]
     return only.headline.replace("\u00a0", " "), tuple(

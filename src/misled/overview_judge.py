@@ -19,7 +19,7 @@ from rich.text import Text
 
 from misled.captions import KEYS, note
 from misled.judged import BENCH, PAIR
-from misled.phrases import Cells, brief, listed, percent, simulations
+from misled.phrases import Cells, brief, counts, listed, percent, simulations
 from misled.records import Entry
 from misled.sheets import Line, Sheet, number, show, visible
 
@@ -173,11 +173,7 @@ def terminal(entries: Sequence[Entry], width: int) -> Iterator[Table]:
         groups.setdefault((bench.keys["set"], bench.keys["generator"]), []).append(bench)
     labels = Cells(e for e in entries if e.table == "labels")
     for (problems, generator), mine in groups.items():
-        right = labels.one("labels", "accuracy", {"set": problems, "generator": generator})
-        share = (
-            f" ({percent(right)} right of {right.n})" if right and right.value is not None else ""
-        )
-        title = f"{problems}, answers of {generator}{share}".replace("\u00a0", " ")
+        title = _answers(labels, problems, generator)
         grid = Table(box=box.SIMPLE_HEAD, title=Text(visible(title), style="bold"),
                      title_justify="left", padding=(0, int(width > 88), 0, 0))  # fmt: skip
         grid.add_column("judge", overflow="fold")
@@ -190,6 +186,26 @@ def terminal(entries: Sequence[Entry], width: int) -> Iterator[Table]:
             line = [bench.keys["judge"], *shown, *_terminal_line(bench)]
             grid.add_row(*(Text(visible(cell)) for cell in line))
         yield grid
+    for e in labels.all("labels", "accuracy"):
+        if (e.keys["set"], e.keys["generator"]) not in groups:
+            yield _without_verdicts(e, _answers(labels, e.keys["set"], e.keys["generator"]))
+
+
+def _answers(labels: Cells, problems: str, generator: str) -> str:
+    """`facts, answers of acme/g (46 % [42, 50] right of 500)`."""
+    right = labels.one("labels", "accuracy", {"set": problems, "generator": generator})
+    share = f" ({percent(right)} right of {right.n})" if right and right.value is not None else ""
+    return f"{problems}, answers of {generator}{share}".replace("\u00a0", " ")
+
+
+def _without_verdicts(e: Entry, title: str) -> Table:
+    """Why the answers of a generator have no line: a screen that says nothing reads as success."""
+    said = "no judge was asked with or without the chain; the report has what was asked"
+    if not e.n:
+        said = f"none of them is judged: {counts(e.left_out)}"
+    grid = Table.grid()
+    grid.add_row(Text(visible(f"{title}: {said}")))
+    return grid
 
 
 def _terminal_line(bench: Bench) -> Iterator[str]:
