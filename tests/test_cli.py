@@ -13,26 +13,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import misled as package
+from commands import fresh, misled
 
 CPT = "cpt --model planted/mixed --problems addition:15+13 --n 12 --digits 1-2 --figures svg"
-
-
-def misled(command: str, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "misled", *command.split()],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        cwd=cwd,
-        **options,
-    )
 
 
 def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -69,7 +57,7 @@ def test_a_run_leaves_tables_figures_plan_and_report(finished: Path) -> None:
 def test_report_gives_the_same_bytes_again(finished: Path) -> None:
     kept = {p: p.read_bytes() for d in ("tables", "figures") for p in (finished / d).iterdir()}
     kept[finished / "report.html"] = (finished / "report.html").read_bytes()
-    assert misled(f"report {finished}", finished).returncode == 0
+    assert fresh(f"report {finished} --figures svg", finished).returncode == 0
     assert {path: path.read_bytes() for path in kept} == kept
 
 
@@ -101,7 +89,7 @@ def test_the_same_command_again_asks_nothing_and_gives_the_same(finished: Path) 
 
 
 def test_json_is_one_estimate_a_line_and_nothing_else(finished: Path) -> None:
-    done = misled(f"report {finished} --json", finished)
+    done = misled(f"report {finished} --json --figures none", finished)
     entries = [json.loads(line) for line in done.stdout.splitlines()]
     contract = "table study metric keys value low high n clusters method left_out"
     tested = {"p", "p_adjusted"}  # only of tests
@@ -110,7 +98,9 @@ def test_json_is_one_estimate_a_line_and_nothing_else(finished: Path) -> None:
 
 
 def test_the_kept_plan_carries_the_run_out_again(finished: Path, tmp_path: Path) -> None:
-    done = misled(f"run {finished / 'plan.toml'} --run copy --reuse {finished}", tmp_path)
+    done = misled(
+        f"run {finished / 'plan.toml'} --run copy --reuse {finished} --figures none", tmp_path
+    )
     assert done.returncode == 0, done.stderr
     for name in ("cpt.csv", "net.csv"):
         assert (tmp_path / "copy/tables" / name).read_bytes() == (
@@ -192,14 +182,13 @@ def test_a_directory_where_nothing_was_answered_takes_another_plan(tmp_path: Pat
         port = free.getsockname()[1]
     base = f"--base-url http://127.0.0.1:{port}/v1 --problems addition:15+13 --n 2 --run r"
     one_line(misled(f"cpt --model vllm/m {base}", tmp_path), "is the server running?")
-    assert (
-        misled("cpt --model planted/mixed --problems small --n 2 --run r", tmp_path).returncode == 0
-    )
+    small = "cpt --model planted/mixed --problems small --n 2 --figures none --run r"
+    assert misled(small, tmp_path).returncode == 0
 
 
 def test_the_kept_plan_goes_on_with_its_own_run(tmp_path: Path) -> None:
     assert misled(f"{CPT} --max-requests 5 --run r", tmp_path).returncode == 0
-    assert misled("run r/plan.toml", tmp_path).returncode == 0
+    assert misled("run r/plan.toml --figures none", tmp_path).returncode == 0
     assert not (tmp_path / "runs").exists()
     assert "not finished" not in (tmp_path / "r/report.html").read_text()
 
@@ -207,7 +196,7 @@ def test_the_kept_plan_goes_on_with_its_own_run(tmp_path: Path) -> None:
 def test_a_report_says_that_its_run_is_not_finished(tmp_path: Path) -> None:
     done = misled(f"{CPT} --max-requests 30 --run r", tmp_path)
     assert "are not finished" in done.stderr
-    assert misled("report r", tmp_path).returncode == 0
+    assert misled("report r --figures none", tmp_path).returncode == 0
     assert "not finished" in (tmp_path / "r/report.html").read_text()
 
 
@@ -232,7 +221,7 @@ def test_prompts_that_changed_since_the_run_began_are_noticed(tmp_path: Path) ->
     words.write_text('[cpt]\nuncertainty = "Here is {thought}, which could be wrong."\n')
     one_line(misled(command, tmp_path), "other prompts")
     words.unlink()
-    assert misled("report r", tmp_path).returncode == 0
+    assert misled("report r --figures none", tmp_path).returncode == 0
 
 
 def test_a_damaged_store_is_named_and_never_reported(finished: Path, tmp_path: Path) -> None:
@@ -258,7 +247,8 @@ def test_a_problem_file_with_bad_records_goes_on_without_them_and_exits_1(tmp_pa
     file = tmp_path / "items.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines) + "not json\n")
     done = misled(
-        "cpt --model planted/vigilant --problems file:items.jsonl --n 9 --run r", tmp_path
+        "cpt --model planted/vigilant --problems file:items.jsonl --n 9 --figures none --run r",
+        tmp_path,
     )
     assert done.returncode == 1, done.stderr
     assert done.stderr.count("left out") == 4
@@ -290,7 +280,7 @@ def test_a_disk_that_is_full_is_one_line_and_what_was_answered_is_kept(tmp_path:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 
-    done = misled(f"{CPT} --n 40 --run r", tmp_path, preexec_fn=cramped)
+    done = fresh(f"{CPT} --n 40 --run r", tmp_path, preexec_fn=cramped)
     one_line(done, "misled.db", "free space")
     assert misled(f"{CPT} --n 40 --run r", tmp_path).returncode == 0
     assert misled("verify r", tmp_path).returncode == 0
@@ -332,7 +322,7 @@ def test_no_key_of_the_environment_is_written_anywhere(tmp_path: Path) -> None:
 
 
 def test_version_and_an_unknown_command() -> None:
-    done = misled("--version", Path.cwd())
+    done = fresh("--version", Path.cwd())
     assert done.stdout == f"misled {package.__version__}\n"
     assert "tamper" in misled("", Path.cwd()).stdout
     one_line(misled("spilt", Path.cwd()), "spilt")
@@ -343,7 +333,7 @@ def test_version_and_an_unknown_command() -> None:
 
 def test_python_offers_the_same(tmp_path: Path) -> None:
     plan = package.plan(
-        model=["planted/mixed"], n=12, cells=[{"problems": ["addition:15+13"], "digits": "1-2"}]
+        model=["planted/mixed"], n=6, cells=[{"problems": ["addition:15+13"], "digits": [1]}]
     )
     directory = package.run(plan, tmp_path / "r", max_requests=300)
     assert package.rows(directory)["arm"].unique().sort().to_list() == [

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from commands import fresh, misled
 from misled.bills import paid, prices
 from misled.cli.output import standing
 from misled.errors import StoreError, UserError
@@ -96,10 +97,8 @@ def test_on_a_terminal_a_run_shows_its_stages_and_elsewhere_nothing(tmp_path: Pa
     assert b"so far due: solve" in seen
     assert b"tokens" in seen
     assert b"so far due" not in out
-    silent = subprocess.run(
-        [*command, "--run", str(tmp_path / "b")], capture_output=True, check=True
-    )
-    assert silent.stderr == b""
+    silent = misled([*command[3:], "--run", tmp_path / "b"], tmp_path)
+    assert (silent.returncode, silent.stderr) == (0, "")
 
 
 def _read(terminal: int) -> bytes:
@@ -112,28 +111,17 @@ def _read(terminal: int) -> bytes:
 def test_a_run_with_failed_requests_says_so_and_how_to_ask_again(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text('{"question": "Who wrote it?", "gold": "12"}\n')
-    command = [
-        sys.executable,
-        "-m",
-        "misled",
-        "cpt",
-        "--model",
-        "planted/mixed",
-        "--figures",
-        "none",
-    ]
-    command += ["--problems", f"file:{path}", "--run", str(tmp_path / "run")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = f"cpt --model planted/mixed --figures none --problems file:{path} --run run"
+    done = misled(command, tmp_path)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line == "misled: 1 trials failed (unclassified 1); to ask again: --retry-failed"
 
 
 def test_an_export_into_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
+    asked = "cpt --model planted/mixed --figures none --problems addition:8+8 --digits 1-6 --n 60"
+    assert misled(f"{asked} --run run", tmp_path).returncode == 0
     run = tmp_path / "run"
-    asked = [sys.executable, "-m", "misled", "cpt", "--model", "planted/mixed", "--figures", "none"]
-    asked += ["--problems", "addition:8+8", "--digits", "1-6", "--n", "60", "--run", str(run)]
-    subprocess.run(asked, capture_output=True, check=True)
     export = [sys.executable, "-m", "misled", "export", str(run), "--to", "jsonl", "--out", "-"]
     process = subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -174,17 +162,8 @@ def test_another_plan_is_told_by_the_keys_that_differ(tmp_path: Path) -> None:
 
 
 def test_an_output_that_is_not_utf_8_shows_what_it_can(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "misled",
-        "cpt",
-        "--model",
-        "planted/mixed",
-        "--figures",
-        "none",
-    ]
-    command += ["--problems", "addition:8+8", "--n", "3", "--run", str(tmp_path / "run")]
     environ = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, capture_output=True, env=environ, check=True)
-    assert b"\\u2500" in done.stdout
+    command = "cpt --model planted/mixed --figures none --problems addition:8+8 --n 3 --run run"
+    done = fresh(command, tmp_path, env=environ)
+    assert done.returncode == 0
+    assert "\\u2500" in done.stdout

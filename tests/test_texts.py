@@ -11,22 +11,18 @@ from typing import Any
 
 import pytest
 
+import commands
+
 CHAIN = "I add 17 and 25. 17 + 25 = 42. Let me check: 42 - 25 = 17. So the answer is 42."
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
 
 
-def misled(*arguments: str, feed: str | bytes = "") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "misled", *arguments],
-        input=feed.encode() if isinstance(feed, str) else feed,
-        capture_output=True,
-        check=False,
-        timeout=120,
-    )
+def misled(*arguments: str, feed: str | bytes = "") -> subprocess.CompletedProcess[str]:
+    return commands.misled(arguments, Path.cwd(), feed=feed)
 
 
-def lines(done: subprocess.CompletedProcess[bytes]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in done.stdout.encode().splitlines()]
 
 
 def test_split_gives_both_parts_with_their_spans_and_tiling_steps() -> None:
@@ -96,8 +92,8 @@ def test_a_chain_without_a_result_is_not_applicable_and_no_error() -> None:
 def test_more_digits_than_the_result_has_is_exit_2_in_one_line() -> None:
     done = misled("tamper", "--digits", "3", feed=CHAIN)
     assert done.returncode == 2
-    assert b"digits" in done.stderr
-    assert done.stderr.count(b"\n") == 1
+    assert "digits" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_more_digits_than_one_of_several_results_has_is_that_records_error() -> None:
@@ -166,15 +162,15 @@ def test_what_cannot_start_is_exit_2_with_one_line_that_names_the_fix(
 ) -> None:
     done = misled(*arguments, feed="x")
     assert done.returncode == 2
-    assert done.stdout == b""
-    assert word in done.stderr.decode()
-    assert done.stderr.count(b"\n") == 1
+    assert done.stdout == ""
+    assert word in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_bytes_that_are_no_text_are_one_line() -> None:
     done = misled("split", feed=b"\xff\xfe\x00")
     assert done.returncode == 2
-    assert done.stderr.count(b"\n") == 1
+    assert done.stderr.count("\n") == 1
     done = misled("grade", feed=b'{"answer": "1", "gold": "1"}\n{"answer": "\xff"}\n')
     assert done.returncode == 1
     assert lines(done)[1]["error"]["kind"] == "json"

@@ -1,0 +1,143 @@
+"""Commands of `misled`, each in a child of a process that has imported everything already.
+
+    misled("estimate plan.toml", tmp_path) -> CompletedProcess with returncode, stdout, stderr
+
+Most of a small run is importing. A child is a process with its own directory, environment and
+outputs; all children share one seed of `hash`, and only `fresh` starts an interpreter.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+__all__ = ["fresh", "misled"]
+
+_SECONDS = 120
+_APART = {"misled.__main__", "misled.engines.embedded"}  # these are programs
+
+
+def fresh(
+    words: str | Sequence[object], cwd: Path, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """How a command ends in an interpreter of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "misled", *_words(words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS,
+        cwd=cwd,
+        **options,
+    )
+
+
+def misled(
+    words: str | Sequence[object],
+    cwd: Path,
+    *,
+    env: dict[str, str] | None = None,
+    feed: str | bytes = "",
+) -> subprocess.CompletedProcess[str]:
+    """How a command ends that reads `feed`."""
+    asked = {"words": _words(words), "cwd": str(cwd), "env": dict(env or os.environ)}
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        files[0].write(feed.encode() if isinstance(feed, str) else feed)
+        files[0].seek(0)
+        code = _asked(json.dumps(asked).encode(), [file.fileno() for file in files])
+        for file in files:
+            file.seek(0)
+        out, err = (file.read().decode() for file in files[1:])
+    return subprocess.CompletedProcess(asked["words"], code, out, err)
+
+
+def _words(words: str | Sequence[object]) -> list[str]:
+    return words.split() if isinstance(words, str) else [str(word) for word in words]
+
+
+# --- the process that forks --------------------------------------------------------------------
+
+
+@cache
+def _server() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        place = str(theirs.fileno())
+        process = subprocess.Popen(
+            [sys.executable, "-P", __file__, place], pass_fds=[theirs.fileno()]
+        )
+
+    def close() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(close)
+    return ours
+
+
+def _asked(message: bytes, files: list[int]) -> int:
+    server = _server()
+    socket.send_fds(server, [message], files)
+    return int(server.recv(64))
+
+
+def _serve(place: int) -> None:
+    """Forks for every message, until there are no more."""
+    package = importlib.import_module("misled")
+    for module in pkgutil.walk_packages(package.__path__, "misled."):
+        if module.name not in _APART:
+            importlib.import_module(module.name)
+    warnings.filterwarnings("ignore", ".*multi-threaded.*", DeprecationWarning)  # of fork
+    with socket.socket(fileno=place) as clients:
+        while True:
+            message, files, _, _ = socket.recv_fds(clients, 1 << 20, 3)
+            if not message:
+                return
+            pid = os.fork()
+            if pid == 0:
+                _become(json.loads(message), files)
+            for file in files:
+                os.close(file)
+            _, status = os.waitpid(pid, 0)
+            clients.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _become(asked: dict[str, Any], files: list[int]) -> NoReturn:
+    """Be that command, to the end of the process."""
+    code = 70
+    try:
+        signal.alarm(_SECONDS)
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        os.chdir(asked["cwd"])
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        sys.argv = ["misled", *asked["words"]]
+        importlib.import_module("misled.cli").main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:  # noqa: BLE001 - nothing may return into the loop
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))
