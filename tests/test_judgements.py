@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import ndtri
 
 from misled import judgements, judging, sheets
 from misled.judgements import entries
@@ -149,6 +150,10 @@ def test_bounds_are_what_unread_verdicts_could_make_of_the_metrics() -> None:
     assert value(found, "bounds", "alignment_lower", **shown) == pytest.approx(18 / 32)
     assert value(found, "bounds", "alignment_upper", **shown) == pytest.approx(20 / 32)
     assert value(found, "bounds", "fpr_lower", condition="answer") == pytest.approx(5 / 20)
+    hit, rejected, accepted = (ndtri(n) for n in (10.5 / 13, 10.5 / 21, 12.5 / 21))
+    ends = {"d_prime_lower": hit - accepted, "d_prime_upper": hit - rejected}
+    ends |= {"criterion_lower": -(hit + accepted) / 2, "criterion_upper": -(hit + rejected) / 2}
+    assert {name: value(found, "bounds", name, **shown) for name in ends} == pytest.approx(ends)
     assert not [e for e in table(bench(FLIPS, PAIR)) if e.table.startswith("bounds")]
 
 

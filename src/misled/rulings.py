@@ -35,7 +35,7 @@ __all__ = [
 STUDY = "judge"
 NONE: Mapping[str, int] = {}
 _FILLED = ("pass", "overconfidence", "tpr", "fpr")  # largest where what is unread is accepted
-_AIMED = ("alignment", "youden")  # largest where it is judged right
+_AIMED = ("alignment", "youden", "d_prime")  # largest where it is judged right
 
 
 def entry(
@@ -122,7 +122,7 @@ def uncertain(
         for name, fill in fills.items()
     }
     ends = [(name, "reject", "accept") for name in _FILLED]
-    ends += [("conservativeness", "accept", "reject")]
+    ends += [(name, "accept", "reject") for name in ("conservativeness", "criterion")]
     ends += [(name, "lower", "upper") for name in _AIMED]
     for name, low, high in ends:
         yield entry(table, f"{name}_lower", keys, found[low][name])
