@@ -110,7 +110,8 @@ def number(entry: Entry, value: float, digits: int = 3, scale: float = 1) -> str
 def interval(entry: Entry, digits: int = 3, scale: float = 1) -> str:
     """`[0.551, 0.684]`, or why there is none."""
     if entry.low is None or entry.high is None:
-        return "(n < 10 problems)" if entry.clusters < 10 else "(no interval)"
+        few = "(n < 10 items)" if entry.study == "judge" else "(n < 10 problems)"
+        return few if entry.clusters < 10 else "(no interval)"
     low, high = (number(entry, limit, digits, scale) for limit in (entry.low, entry.high))
     return f"[{low}, {high}]"
 
