@@ -281,7 +281,6 @@ def csv_text(entries: Sequence[Entry]) -> str:
                 "n",
                 "clusters",
                 "interval",
-                "intervals",
                 "p",
                 "p_adjusted",
                 "left_out",
