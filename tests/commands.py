@@ -54,7 +54,8 @@ def misled(
     feed: str | bytes = "",
 ) -> subprocess.CompletedProcess[str]:
     """How a command ends that reads `feed`."""
-    asked = {"words": _words(words), "cwd": str(cwd), "env": dict(env or os.environ)}
+    listed = _words(words)
+    asked = {"words": listed, "cwd": str(cwd), "env": dict(env or os.environ)}
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(feed.encode() if isinstance(feed, str) else feed)
@@ -63,7 +64,7 @@ def misled(
         for file in files:
             file.seek(0)
         out, err = (file.read().decode() for file in files[1:])
-    return subprocess.CompletedProcess(asked["words"], code, out, err)
+    return subprocess.CompletedProcess(listed, code, out, err)
 
 
 def _words(words: str | Sequence[object]) -> list[str]:

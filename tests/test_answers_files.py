@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from commands import misled
 from misled.cli.carrying import FEW
 from misled.errors import UserError
 from misled.plans import study
 from misled.session import prepare
-from test_cli import misled, one_line
+from test_cli import one_line
 from test_judge import made
 
 JUDGE = "judge --judge planted/vigilant --figures none --run r"

@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 from aiohttp import web
 
+from commands import misled
 from fault_server import FAULTS
 from misled import directory, estimates
 from misled.damage import damaged
@@ -202,21 +203,19 @@ def test_a_key_stands_in_nothing_that_a_run_leaves_or_says(tmp_path: Path) -> No
         status = (307, 503)[kind - 2]
         return web.Response(status=status, text=f"bad key: {said}", headers=headers)
 
-    async def run() -> subprocess.CompletedProcess[bytes]:
+    async def run() -> subprocess.CompletedProcess[str]:
         async with serving(parrot) as server:
             command = "cpt --model vllm/m --problems addition:15+13 --n 12 --run r --base-url"
             return await asyncio.to_thread(
-                subprocess.run,
-                [sys.executable, "-m", "misled", *command.split(), server.url],
+                misled,
+                [*command.split(), server.url],
+                tmp_path,
                 env=os.environ | {"VLLM_API_KEY": canary},
-                cwd=tmp_path,
-                capture_output=True,
-                timeout=120,
             )
 
     done = asyncio.run(run())
     left = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {"misled.db", "report.html", "plan.toml"} <= {path.name for path in left}
-    texts = [done.stdout, done.stderr, *(path.read_bytes() for path in left)]
+    texts = [done.stdout.encode(), done.stderr.encode(), *(path.read_bytes() for path in left)]
     assert not any(canary.encode() in text for text in texts)
     assert any(b"[key]" in text for text in texts)

@@ -6,13 +6,13 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from commands import misled
 from misled import models, probe
 from misled.cli import runs
 from misled.engines.http import World
@@ -209,18 +209,16 @@ def test_a_users_own_table_takes_no_key_to_another_host(own_config: Path) -> Non
 def test_the_command_reports_and_writes() -> None:
     async def run() -> tuple[subprocess.CompletedProcess[str], list[str]]:
         async with serving(server(prefill="echo", temperature=False)) as there:
-            command = ["-m", "misled", "probe", "vllm/m", "--base-url", there.url, "--write"]
             done = await asyncio.to_thread(
-                subprocess.run,
-                [sys.executable, *command, "--json"],
-                capture_output=True,
-                text=True,
-                check=True,
+                misled,
+                ["probe", "vllm/m", "--base-url", there.url, "--write", "--json"],
+                Path.cwd(),
                 env=os.environ | {"VLLM_API_KEY": "sk-canary"},
             )
             return done, [headers.get("Authorization", "") for _, headers, _ in there.seen]
 
     done, keys = asyncio.run(run())
+    assert done.returncode == 0
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert {"what": "prefix cache"}.items() <= lines[-1].items()
     assert "echoes_prefill = True, not False as declared" in done.stderr
