@@ -25,6 +25,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 import aiohttp
@@ -104,7 +105,22 @@ class _Call(NamedTuple):
 
     def hide(self, text: bytes) -> bytes:
         """`text` without the key, should a server repeat it."""
-        return text.replace(self.secret.encode(), b"[key]") if self.secret else text
+        if not self.secret:
+            return text
+        text = text.replace(self.secret.encode(), b"[key]")
+        escaped = b"\\u00" in text or b"\\/" in text
+        return _escaped(self.secret).sub(b"[key]", text) if escaped else text
+
+    def hidden(self, text: str) -> str:
+        """The same of a text; half a character of a header is replaced."""
+        return self.hide(text.encode("utf-8", "replace")).decode()
+
+
+@lru_cache
+def _escaped(secret: str) -> re.Pattern[bytes]:
+    """The key, each of its characters as it is or as JSON may spell it."""
+    ways = (rb"(?:\\?%b|\\u(?i:%04x))" % (re.escape(c).encode(), ord(c)) for c in secret)
+    return re.compile(b"".join(ways))
 
 
 class Http:
@@ -156,8 +172,8 @@ class Http:
         except ProviderError as error:
             return Failure(error.kind, str(error), attempts=0, fatal=error.kind in FATAL)
         except Exception as error:  # noqa: BLE001 - the per-request boundary
-            text = f"{type(error).__name__}: {one_line(str(error))}".encode()
-            return Failure("internal", (call.hide(text) if call else text).decode())
+            text = f"{type(error).__name__}: {one_line(str(error))}"
+            return Failure("internal", call.hidden(text) if call else text)
 
     def _call(self, lines: Connections, request: Request) -> _Call:
         kind = "not_found"
@@ -201,7 +217,9 @@ class Http:
                 if late or attempt >= most or not error.retryable:
                     # Who turns all away for longer than our patience will turn away the rest.
                     fatal = error.kind in FATAL or (refused and late)
-                    told = call.hide(str(error).encode()).decode()
+                    told = one_line(call.hidden(str(error)), 600)  # half a key would be told
+                    if error.kind != "unsupported" and call.host not in told:
+                        told = f"{call.host}: {told}"
                     return Failure(error.kind, told, error.status, attempt, fatal)
             await world.sleep(pause)
             attempt += 1

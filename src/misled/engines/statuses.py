@@ -31,6 +31,8 @@ _FILTERED = re.compile(
     rb"|data_?inspection_?failed|SensitiveContentDetected|Content Exists Risk"
     rb"|considered high risk|PROHIBITED_CONTENT|requires moderation|was flagged"
 )
+# As OpenAI and Moonshot word it: no pause will help.
+_UNPAID = re.compile(rb"insufficient_quota|exceeded_current_quota_error")
 
 
 class Refused(NamedTuple):
@@ -49,8 +51,9 @@ def refusal(reply: Refused, *, keyed: bool, now: datetime) -> ProviderError:
     message = f"{reply.host} answered {status}: {_told(body) or reply.reason}"
     if 300 <= status < 400:
         # The key stays with the host that it belongs to.
-        to = one_line(reply.headers.get("Location", "nowhere"))
+        to = reply.headers.get("Location", "nowhere")
         message = f"{reply.host} redirects to {to}: give that address as base_url"
+        return ProviderError("not_found", message, status=status)
     if 400 <= status < 500 and status not in {401, 402, 429}:
         if _TOO_LONG.search(body):
             return ProviderError("too_long", message, status=status)
@@ -58,7 +61,7 @@ def refusal(reply: Refused, *, keyed: bool, now: datetime) -> ProviderError:
             return ProviderError("filtered", message, status=status)
     if status in {401, 403} and not keyed:
         message += " (no key was sent: a [providers.NAME] table names its variable in key_env)"
-    if status == 429 and b"insufficient_quota" in body:
+    if status == 429 and _UNPAID.search(body):
         return ProviderError("auth", message, status=status)
     return error_of_status(status, message, retry_after=_retry_after(reply.headers, now))
 
