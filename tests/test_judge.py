@@ -380,6 +380,8 @@ def test_a_judges_thinking_decides_nothing() -> None:
         (Response("", "I weigh it.", finish="content_filter"), "no_answer", "refused"),
         (Response(" \n", "I weigh it."), "no_answer", "empty"),
         (Response("<think>I weigh it.</think>"), "no_answer", "empty"),
+        (Response("I weigh it.\n\n**Answer:**"), "no_answer", "empty"),
+        (Response("**Answer:** \n", "I weigh it."), "no_answer", "empty"),
         (Failure("timeout", "too slow", attempts=3), "failed", "timeout"),
         (Failure("unsupported", "no such model", attempts=0), "unsupported", "no such model"),
     ],

@@ -171,6 +171,8 @@ def test_the_value_alone() -> None:
     assert value("She has 12 + 30 = 42 eggs.", of="math") == "42"
     assert value("He asked who. The answer is **Ada B. Lund**.") == "Ada B. Lund"
     assert value("Oslo.") == "Oslo"
+    for percent in ("50%", r"12.5 \%", "50 percent"):
+        assert value(f"It is half.\n**Answer:** {percent}", of="math") == percent
     assert value("A line.\nAnother line.") is None
 
 

@@ -128,6 +128,10 @@ def value(text: str, *, of: Kind = "text") -> str | None:
         return boxed
     cued = _cued(text)
     if of == "math":
+        said = cued or _brief(text) or ""
+        # A judge that is shown 0.5 for 50 % would be shown another answer.
+        if said.lower().endswith(("%", "percent", "per cent")) and canonical(said) is not None:
+            return said
         if cued is not None and canonical(cued) is None and is_formula(cued):
             return cued
         number = read(text, integer=False)

@@ -20,7 +20,7 @@ from misled.judge_units import JudgeUnit
 from misled.labels import Label
 from misled.records import Message, NotApplicable, Record, Response
 
-__all__ = ["Item", "Showing", "intervened", "lacks", "parts", "showing"]
+__all__ = ["Item", "Showing", "intervened", "is_blank", "lacks", "parts", "showing"]
 
 HIDDEN = ("answer", "again_answer", "self_hidden")  # conditions without the chain
 
@@ -69,13 +69,18 @@ def parts(unit: JudgeUnit, reply: Response) -> tuple[str | None, str]:
     return text[: line.start()].strip(), text[line.start() :]
 
 
+def is_blank(content: str) -> bool:
+    """Whether an answer says nothing, or nothing after the words that announce it."""
+    return not _ANSWER_LINE.sub("", content).strip(" \t\r\n>#*_")
+
+
 def lacks(unit: JudgeUnit) -> bool:
     """Whether the answer that a file gives has no reasoning, and a condition needs it."""
     logged = unit.logged(unit.problem)
     if logged is None or all(point.condition in HIDDEN for point in unit.points):
         return False
     reasoning, content = parts(unit, logged.reply)
-    return reasoning is None and bool(content.strip())
+    return reasoning is None and not is_blank(content)
 
 
 def showing(

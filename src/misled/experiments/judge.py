@@ -44,7 +44,7 @@ from misled.labels import Label
 from misled.records import Answer, Failure, NotApplicable, Request, Response
 from misled.refusals import is_error, is_refusal
 from misled.row import Judged
-from misled.showing import Item, Showing, parts, showing
+from misled.showing import Item, Showing, is_blank, parts, showing
 
 __all__ = ["walk"]
 
@@ -137,7 +137,7 @@ def _no_answer(reply: Response, content: str) -> str | None:
         return "refused"
     if is_error(content):
         return "error"
-    return None if content.strip() else "empty"
+    return "empty" if is_blank(content) else None
 
 
 def _label(unit: JudgeUnit, content: str, lookup: Lookup) -> Generator[Step, None, Label | None]:
