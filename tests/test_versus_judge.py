@@ -207,7 +207,9 @@ def test_reliance_is_of_questions_whose_four_verdicts_are_read_in_both_runs() ->
 
 
 SAID = st.lists(
-    st.tuples(st.booleans(), *[st.sampled_from("ar?") for _ in range(4)]), min_size=1, max_size=30
+    st.tuples(st.booleans(), *[st.sampled_from("aaaarrrr?") for _ in range(8)]),
+    min_size=1,
+    max_size=30,
 )
 
 
@@ -216,8 +218,8 @@ SAID = st.lists(
 def test_turning_the_runs_round_turns_each_difference(said: Any) -> None:
     runs = [
         frame([verdict(i, each[at + k], name, label=each[0], request=f"{at} {i} {name}")
-               for i, each in enumerate(said) for k, name in enumerate(PAIR)])
-        for at in (1, 3)
+               for i, each in enumerate(said) for k, name in enumerate(FOUR)])
+        for at in (1, 5)
     ]  # fmt: skip
     sides = side("a", runs[0]), side("b", runs[1])
     back = compared(*sides[::-1])

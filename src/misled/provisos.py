@@ -66,7 +66,7 @@ def check_common(
     why = why or [
         f"{KEYS.get(axis, axis)} {', '.join(one)} against {', '.join(two)}"
         for axis, one, two in _apart(*sides)
-        if one and two and not set(one) & set(two)
+        if not set(one) & set(two)
     ]
     reason = "; ".join(why) or "nothing was asked in both"
     if "another question" in reason and seeds[0] != seeds[1]:
