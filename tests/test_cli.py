@@ -145,6 +145,7 @@ def test_a_dry_run_prints_the_first_prompt_of_every_cell_and_asks_nothing(tmp_pa
         ("--model planted/mixed --problems small --place 0,0 --digits 2", ("place", "2")),
         ("--model planted/mixed --problems small --temperature inf", ("temperature", "inf")),
         ("--model planted/mixed --problems file:no.jsonl", ("no.jsonl",)),
+        ("--model planted/mixed --problems file:\x1b[2Jno\u202e", ("⟨U+001B⟩[2Jno⟨U+202E⟩",)),
         ("--model planted/mixed --problems my.jsonl", ("file:my.jsonl",)),
         ("--model planted/mixed --problems small --prompts no.toml", ("no.toml",)),
         ("--model planted/mixed --problems small --reuse nowhere", ("nowhere",)),

@@ -92,5 +92,7 @@ def _spread(words: list[str]) -> list[str]:
 
 
 def _quit(message: str) -> None:
-    print(f"misled: {' '.join(message.split())}", file=sys.stderr)
+    from misled.cli.output import say
+
+    say(f"misled: {message}")
     sys.exit(2)

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["busy", "progress", "say", "show", "standing", "write_json"]
 
 
-def say(line: str) -> None:
-    """A line for the person at the terminal, on stderr."""
+def say(text: str) -> None:
+    """A line for the person at the terminal, on stderr, whatever names `text` holds."""
+    line = " ".join(text.split())
+    if not line.isprintable():  # a model, a file or a server may send commands to a terminal
+        from misled.sheets import visible
+
+        line = visible(line)
     print(line, file=sys.stderr)
 
 

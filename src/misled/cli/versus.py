@@ -55,7 +55,7 @@ def compare(
     found = comparing.compare(directories, match or ())
     if json:
         for note in found.notes:
-            say(f"misled: {_line(note)}")
+            say(f"misled: {note}")
         write_json(found.entries)
     else:
         _show(found)
