@@ -82,6 +82,20 @@ def test_rates_and_detection_of_a_small_table_are_those_by_hand() -> None:
     assert found["criterion"].value == pytest.approx(-(0.6562 - 0.4233) / 2, abs=2e-3)
 
 
+def test_answers_that_share_questions_widen_d_prime_and_do_not_move_it() -> None:
+    said, right, items = verdicts(30, 20, 10, 40)
+    alone = judging.metrics(said, right, items)
+    together = judging.metrics(said, right, [item // 4 for item in items])
+    for name in ("d_prime", "criterion"):
+        one, other = alone[name], together[name]
+        assert one.value == other.value
+        assert one.low is not None
+        assert one.high is not None
+        assert other.low is not None
+        assert other.high is not None
+        assert other.high - other.low > one.high - one.low
+
+
 def test_a_judge_that_accepts_all_has_a_finite_d_prime_around_0() -> None:
     found = judging.metrics(*verdicts(50, 50, 0, 0))
     d_prime, criterion = found["d_prime"], found["criterion"]
@@ -144,13 +158,11 @@ def test_the_p_of_a_change_is_mcnemars_of_its_flips() -> None:
     assert (found.p, found.exact) == (test.mid_p, test.exact_p)
 
 
-@pytest.mark.parametrize("flips", [0, 1, 5])
-def test_fewer_than_6_flips_say_that_the_exact_test_cannot_reject(flips: int) -> None:
+@pytest.mark.parametrize(("flips", "said"), [(0, "0 flips"), (1, "1 flip"), (5, "5 flips")])
+def test_fewer_than_6_flips_say_that_the_exact_test_cannot_reject(flips: int, said: str) -> None:
     before, after = [0] * 40, [1] * flips + [0] * (40 - flips)
     found = judging.changes(before, after, [1] * 40, range(40))["change_tpr"]
-    assert (
-        found.estimate.method == f"Bonett-Price; {flips} flips, which the exact test cannot reject"
-    )
+    assert found.estimate.method == f"Bonett-Price; {said}, which the exact test cannot reject"
     assert found.exact is not None
     assert found.exact > 0.05
 

@@ -94,7 +94,11 @@ def metrics(
     if not (tpr.n and fpr.n):
         return found | dict.fromkeys(METRICS[-2:], found["youden"])
     counts = [_count(found[METRICS[at]], hits[at], weights[at], clusters) for at in (5, 6)]
-    for name, limits in zip(METRICS[-2:], detection(*counts[0], *counts[1]), strict=True):
+    plain = [np.array([x.sum()]) for at in (5, 6) for x in (hits[at] * weights[at], weights[at])]
+    # The shares are of all items, whatever of them are independent.
+    each = zip(METRICS[-2:], detection(*plain), detection(*counts[0], *counts[1]), strict=True)
+    for name, (value, *_), (_, low, high) in each:
+        limits = Limits(value, np.minimum(low, value), np.maximum(high, value))
         found[name] = _beside(found["youden"], limits, "MOVER on probits of Jeffreys limits")
     return found
 
@@ -193,8 +197,8 @@ def _change(
     test = stats.mcnemar(int((now & ~was).sum()), int((was & ~now).sum()))
     flips = test.gained + test.lost
     if flips < FEWEST_FLIPS:
-        few = f"{estimate.method}; {flips} flips, which the exact test cannot reject"
-        estimate = replace(estimate, method=few)
+        few = f"{flips} flip{'s' * (flips != 1)}, which the exact test cannot reject"
+        estimate = replace(estimate, method=f"{estimate.method}; {few}")
     return Change(estimate, *((None, None) if p is None else (test.mid_p, test.exact_p)))
 
 
