@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -20,8 +20,10 @@ import toys
 from misled import places
 from misled.cli import runs
 from misled.damage import damaged
+from misled.draws import Draws
 from misled.errors import StoreError
 from misled.records import Failure, Message, Request, Response, Usage
+from misled.reuse import reuse
 from misled.schema import MIGRATIONS, SCHEMA
 from misled.sieve import Sieve
 from misled.store import Store, lock
@@ -127,6 +129,29 @@ def test_a_file_that_is_no_database_is_one_line_that_names_it(tmp_path: Path) ->
     path.write_bytes(b"not a database, but long enough to be read as one" * 100)
     with pytest.raises(StoreError, match=r"cannot open .*misled\.db: .*damaged"):
         Store(path)
+
+
+def test_a_file_with_a_hole_or_another_bit_is_named_and_gives_out_no_other_answer(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "misled.db"
+    asked = [toys.ask(f"{i}") for i in range(40)]
+    with Store(path) as store:
+        store.commit([(request, toys.reply(request)) for request in asked])
+    whole = path.read_bytes()
+    draws = Draws(0, "holes")
+    holes = [(at, bytes(512)) for at in range(0, len(whole), 512)]
+    bits = [(at, bytes([whole[at] ^ 128])) for at in (draws.below(8192) for _ in range(40))]
+    for at, other in holes + bits:
+        path.write_bytes(whole[:at] + other + whole[at + len(other) :])
+        found, given = ["it cannot be opened"], []
+        with suppress(StoreError), Store(path, read_only=True) as store:
+            found = damaged(store)
+            reuse(store)
+            given = [store.get(request, damaged=True) for request in asked]
+        told = [toys.reply(request) for request in asked]
+        assert all(one in {None, other} for one, other in zip(given, told, strict=bool(given)))
+        assert found or given == told
 
 
 def test_a_cut_file_is_noticed(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from misled.places import HAS_KEY
 from misled.records import Answer, Request
 from misled.schema import digest_of
-from misled.store import Store, decoded
+from misled.store import Store, decoded, digest
 
 __all__ = ["Kept", "recall"]
 
@@ -41,6 +41,8 @@ def recall(store: Store, keys: Collection[str]) -> dict[str, Kept]:
         part = wanted[start : start + AT_ONCE]
         query = _FOUND % ", ".join("?" * len(part))
         for key, asked, *answer in store.select(query, *part):
+            if not isinstance(asked, str) or digest(asked.encode()) != digest_of(str(key)):
+                continue
             reply = None if answer[0] is None else decoded(*answer)
             try:
                 found[key] = msgspec.json.decode(asked, type=Request), reply

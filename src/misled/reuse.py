@@ -61,7 +61,10 @@ def reuse(store: Store) -> Reuse:
     last: dict[tuple[str, str, str | None], str] = {}
     characters = saved = 0
     for (body,) in store.scan(query):
-        prompt = msgspec.json.decode(body, type=_Prompt)
+        try:
+            prompt = msgspec.json.decode(body, type=_Prompt)
+        except (msgspec.MsgspecError, TypeError):  # damaged, which `verify` names
+            continue
         text, server = prompt.text, (prompt.provider, prompt.model, prompt.host)
         saved += shared(last.get(server, ""), text)
         characters += len(text)

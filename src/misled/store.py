@@ -64,9 +64,9 @@ def digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=16).digest()
 
 
-def decoded(kind: str, body: str, kept: bytes) -> Answer | None:
+def decoded(kind: str, body: object, kept: bytes) -> Answer | None:
     """The answer that was committed, or None where the row is no longer that."""
-    if digest(body.encode()) != kept or kind not in _KINDS:
+    if not isinstance(body, str) or digest(body.encode()) != kept or kind not in _KINDS:
         return None
     try:
         return msgspec.json.decode(body, type=_KINDS[kind])
@@ -120,8 +120,9 @@ def _told(path: Path, doing: str) -> Iterator[None]:
     """Turn SQLite's errors into one line that names the file and the fix."""
     try:
         yield
-    except sqlite3.Error as error:
-        word = str(error)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        # SQLite quotes the damaged schema that it cannot read.
+        word = str(error) if isinstance(error, sqlite3.Error) else "malformed database schema"
         if "full" in word or "disk I/O" in word:
             fix = "free space on the disk and run the same command again; all answers are kept"
         elif "not a database" in word or "malformed" in word or "no such table" in word:
