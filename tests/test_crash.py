@@ -14,7 +14,11 @@ from pathlib import Path
 import pytest
 
 from commands import misled
+from misled.directory import execute
 from misled.draws import Draws
+from misled.plans import parse
+from misled.session import prepare
+from misled.settings import Pace
 from misled.store import Store
 
 KILLS = 4
@@ -164,3 +168,11 @@ def test_a_second_interrupt_stops_within_two_seconds(tmp_path: Path) -> None:
         connection.close()
     assert process.returncode == 130
     assert errors.decode() == "misled: interrupted; run the same command again to go on\n"
+
+
+def test_after_the_last_answer_an_interrupt_ends_what_is_being_written(tmp_path: Path) -> None:
+    """A large run writes its report for minutes; an interrupt in them was not heard."""
+    session = prepare(parse({"model": ["planted/mixed"], "n": 1, "cells": [{"problems": "small"}]}))
+    execute(session, tmp_path / "run", Pace(), lambda *_: None)
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

@@ -159,6 +159,9 @@ async def _drive(
         if frontier.progress.stopped == "interrupted":
             raise KeyboardInterrupt from None
         raise
+    finally:  # from now on an interrupt is one of whatever goes on
+        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+            loop.remove_signal_handler(signal.SIGINT)
 
 
 def _http(session: Session, pace: Pace) -> Engine:
