@@ -22,7 +22,7 @@ errors draws records row cache tokens numbers numerals values
 words prose facts hub problems sentences roles chains logs
 refusals remarks statements claims answers results
 perturbations asides structures interventions fences templates prompts
-verdict_words verdicts expressions aliases labels
+verdict_words verdict_tongues verdicts expressions aliases labels
 faults flags metrics contracts intervals stats batches judging wire
 models settings judge_plans plans judge_prompts conditions units judge_units showing handing
 grading deciding

@@ -14,15 +14,22 @@ CORPUS = [
     for line in (Path(__file__).parent / "data" / "verdicts.jsonl").read_text("utf-8").splitlines()
 ]
 WORDS = {"correct": CORRECT, "certain": ("certain", "not certain")}
-# Double negations at arm's length: read as nothing, never as the other side.
+# Read as nothing, never as the other side: double negations at arm's length, and the like.
 UNREAD = {
+    "Ответ не содержит ошибок и верен.",
+    "Нельзя сказать, что ответ верный.",
+    "No hay duda de que es correcta.",
+    "La respuesta no puede considerarse correcta.",
+    "Non c'est faux",
+    "Es besteht kein Zweifel, dass die Antwort richtig ist.",
+    "Die Antwort kann nicht richtig sein.",
     "The claim that the answer is incorrect is false.",
     "It would be wrong to call the answer correct.",
 }
 
 
 def test_the_corpus_is_large_and_holds_no_phrasing_twice() -> None:
-    assert len(CORPUS) >= 300
+    assert len(CORPUS) >= 800
     assert len({(row["words"], row["text"]) for row in CORPUS}) == len(CORPUS)
 
 
@@ -72,7 +79,24 @@ def test_the_last_verdict_wins(sentences: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["correct ", "not ", '"', "<", "\n", "is the ", "correct or ", "不", "~~", "1", "\\text"],
+    [
+        "correct ",
+        "not ",
+        '"',
+        "<",
+        "\n",
+        "is the ",
+        "correct or ",
+        "不",
+        "~~",
+        "1",
+        "\\text",
+        "не ",
+        "verdadero ",
+        "es la ",
+        "正しい",
+        "정답은 ",
+    ],
 )
 def test_a_long_hostile_text_is_read_to_its_verdict(unit: str) -> None:
     noise = unit * (300_000 // len(unit))

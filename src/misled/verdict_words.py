@@ -9,6 +9,7 @@ whole text. Does not know in which order they are asked.
 from __future__ import annotations
 
 import re
+from typing import Literal, TypeAlias
 
 from misled.records import Record
 
@@ -20,18 +21,12 @@ __all__ = [
     "ADVERBS",
     "ANSWER_AFTER",
     "CERTAINLY",
-    "CHINESE",
-    "CHINESE_AFTER",
-    "CHINESE_HALF",
-    "CHINESE_HEDGE",
-    "CHINESE_NOT",
-    "CHINESE_PART",
-    "CHINESE_STOP",
     "CONDITION",
     "CONDITION_BEFORE",
     "COPULA",
     "CORRECT",
     "FOLLOWS",
+    "FOREIGN",
     "HEAD_OF_PHRASE",
     "HEDGES",
     "INSTEAD",
@@ -42,7 +37,6 @@ __all__ = [
     "NEGATED",
     "NEGATED_BELIEF",
     "NEGATION",
-    "NEVER",
     "NOTHING",
     "NOT_IN_PHRASE",
     "ORDERS",
@@ -55,12 +49,28 @@ __all__ = [
     "UNSURE",
     "WITH_ANSWER",
     "Lexicon",
+    "Reason",
+    "Side",
+    "Verdict",
     "heads",
     "is_settled",
     "lexicon",
 ]
 
+Side: TypeAlias = Literal["accept", "reject"]
+Reason: TypeAlias = Literal["none", "hedged", "partial", "both", "refused", "truncated", "error"]
 CORRECT = ("correct", "incorrect")
+
+
+class Verdict(Record, frozen=True):
+    """What was decided; `reason` says why nothing was.
+
+    `hedged` is doubt, a condition or a mere lean, `partial` a verdict by halves, `both`
+    two verdicts at once, `error` a server's message, `none` no verdict at all.
+    """
+
+    verdict: Side | None
+    reason: Reason | None = None
 
 
 class Lexicon(Record, frozen=True):
@@ -81,15 +91,31 @@ class Lexicon(Record, frozen=True):
     denied: str = ""
 
 
-_ACCEPT = (
-    "correct right true accurate valid richtig korrekt wahr exact exacte juste vrai vraie correcte"
-    " correcto correcta cierto cierta verdadero verdadera corretto corretta верно правильно"
+_ACCEPT = "correct right true accurate valid"
+_REJECT = "incorrect wrong false inaccurate invalid untrue erroneous mistaken"
+# German, French, Spanish, Portuguese, Italian, Russian, Arabic.
+_ACCEPT_ABROAD = (
+    "richtig richtige korrekt korrekte wahr zutreffend stimmt "
+    "correcte exact exacte juste vrai vraie bonne "
+    "correcto correcta cierto cierta verdadero verdadera acertado acertada bien "
+    "correto correta certo certa verdadeiro verdadeira exato exata "
+    "corretto corretta giusto giusta vero esatto esatta "
+    "верно верный верная верное верен верна верным правильно правильный правильная правильное "
+    "правилен правильна правильным корректно корректный корректен корректным "
+    "صحيح صحيحة صحيحا صحيحه صواب صائب صائبة"
 )
-_REJECT = (
-    "incorrect wrong false inaccurate invalid untrue erroneous mistaken falsch inkorrekt unrichtig"
-    " faux fausse incorrecte inexact inexacte incorrecto incorrecta falso falsa errónea erróneo"
-    " sbagliato неверно неправильно"
+_REJECT_ABROAD = (
+    "falsch falsche inkorrekt inkorrekte unrichtig unwahr fehlerhaft unzutreffend "
+    "incorrecte faux fausse inexact inexacte erroné erronée mauvaise "
+    "incorrecto incorrecta falso falsa erróneo errónea equivocado equivocada mal "
+    "incorreto incorreta errado errada errôneo errônea "
+    "sbagliato sbagliata errato errata scorretto scorretta "
+    "неверно неверный неверная неверное неверен неверна неверным неправильно неправильный "
+    "неправильная неправильное неправилен неправильна неправильным ошибочно ошибочный ошибочна "
+    "ошибочен ошибочным некорректно некорректный некорректен некорректным ложно ложный "
+    "خطأ خطا خاطئ خاطئة خاطئه خاطئا"
 )
+FOREIGN = frozenset((_ACCEPT_ABROAD + " " + _REJECT_ABROAD).split())
 _LOOSE_ACCEPT = "accept accepted pass passed"
 _LOOSE_REJECT = "reject rejected fail failed"
 
@@ -97,7 +123,10 @@ _LOOSE_REJECT = "reject rejected fail failed"
 def lexicon(words: tuple[str, str]) -> Lexicon:
     """The lexicon of a prompt's two verdict words; `not` before the first is its reverse."""
     if words == CORRECT:
-        accept, reject = frozenset(_ACCEPT.split()), frozenset(_REJECT.split())
+        accept, reject = (
+            frozenset(f"{here} {abroad}".split())
+            for here, abroad in ((_ACCEPT, _ACCEPT_ABROAD), (_REJECT, _REJECT_ABROAD))
+        )
         loose = (frozenset(_LOOSE_ACCEPT.split()), frozenset(_LOOSE_REJECT.split()))
         return Lexicon(accept | loose[0], reject | loose[1], loose[0] | loose[1])
     yes, no = words[0].lower(), words[1].lower()
@@ -118,13 +147,12 @@ ADVERBS = (
     r"|still|also|completely|entirely|totally|wholly|fully|perfectly|quite|very|exactly|precisely"
     r"|100%|undoubtedly|undeniably|in fact|overall|mathematically|technically|therefore|thus|hence"
     r"|then|now|plainly|obviously|thoroughly|not only"
-    r"|ganz|völlig|leider|tout à fait|totalement|completamente|totalmente|pretty)\s+)"
+    r"|pretty)\s+)"
 )
 NEGATION = re.compile(
     r"(?:(?<!\bif )\bnot(?! only)|n't|\bcannot|\bnever|\bno longer|\bby no means|\bin no way"
     r"|\bfar from"
-    r"|\banything but|\bnot at all|\bfails?|\bnowhere near|\bnon|\bnicht|\bkeineswegs|\bpas"
-    r"|\bno(?: es| está)?|\bне"
+    r"|\banything but|\bnot at all|\bfails?|\bnowhere near|\bnon|\bno"
     rf"|\b(?:is|was|are)nt)\s+(?:{ADVERBS}|(?:to be|be|been|considered|deemed|judged|an?|the"
     rf"|as)\s+){{0,3}}\Z"
 )
@@ -133,7 +161,7 @@ NEGATED_BELIEF = re.compile(
     r"|feel)\b"
     r"|\b(?:not (?:true|the case)|untrue|false) that\b"
 )
-NOT_IN_PHRASE = re.compile(r"\bnot\b|n't|\b(?:nicht|pas)\b")
+NOT_IN_PHRASE = re.compile(r"\bnot\b|n't")
 NEGATED = re.compile(r"(?:\bnot|n't)(?: \w+){0,2}\s+\Z")
 NOTHING = re.compile(r"\bnothing\s+(?:\w+\s+){0,2}\Z|\bnothing (?:about|in) [^.;]{1,60}?\sis\s+\Z")
 _WHOLLY = (
@@ -142,7 +170,7 @@ _WHOLLY = (
 )
 PARTIAL = re.compile(
     r"(?:\b(?:part(?:ial)?ly|mostly|mainly|largely|almost|nearly|half|halfway|somewhat|sort of"
-    rf"|kind of|more or less|not(?: \w+)? {_WHOLLY}|in part|partiellement|teilweise|parcialmente)"
+    rf"|kind of|more or less|not(?: \w+)? {_WHOLLY}|in part)"
     rf"|n't {_WHOLLY})\s+\Z"
 )
 # What is no doubt although it holds a word of doubt.
@@ -161,8 +189,7 @@ HEDGES = re.compile(
     r"|(?:not|never|cannot|can't|n't|won't|couldn't) (?:\w+ )?(?:sure|certain|clear|convinced|able"
     r"|possible|know|say|tell|call|claim|confirm|verify|determine|decide|judge|guarantee|establish"
     r"|conclude|be sure|be certain|assess|evaluate|see|prove|obvious|rule out)"
-    r"|hope|wish|guess|imagine|pretend|vielleicht|wahrscheinlich|wenn|falls|ob|möglicherweise"
-    r"|peut-être|probablement|quizás?|tal vez|probablemente)\b"
+    r"|hope|wish|guess|imagine|pretend)\b"
 )
 UNSURE = re.compile(
     r"(?:\bnot|n't) (?:\w+ )?(?:sure|certain|clear)\b|\bun(?:sure|certain|clear)\b|\b(?:cannot"
@@ -170,8 +197,10 @@ UNSURE = re.compile(
     r"|couldn't|impossible to) (?:\w+ )?(?:say|tell|determine|decide|judge|verify|confirm|assess"
     r"|know)\b"
     r"|\b(?:don't|do not) know\b|\bdepends\b"
-    r"|不[确確]定|不能[确確]定|[无無]法|不知道|不清楚|很[难難][说說]"
-    r"|weiß (?:ich )?nicht|ich weiß es nicht|no estoy segur|pas s[ûu]r"
+    r"|不[确確]定|不能[确確]定|[无無]法|不知道|不清楚|很[难難][说說]|[わ分]かりません|[わ分]からない"
+    r"|모르겠|확실하지|weiß (?:ich )?(?:es )?nicht|no estoy segur|no (?:lo )?sé|pas s[ûu]r"
+    r"|ne sais pas|não (?:sei|tenho certeza)|non (?:lo )?so\b|не (?:знаю|уверен)"
+    r"|لا أعرف|لا أدري|لست متأكد"
 )
 REPORTS = re.compile(
     r"\b(?:says?|said|claims?(?= (?:that|the|this|it|to))|claimed|states?(?= (?:that|the|this|it))"
@@ -205,8 +234,7 @@ ABOUT_PART = re.compile(rf"\b(?:{_PARTS})\b")
 _ANSWERS = (
     r"answers?|response|reply|claim|statement|solution|result|conclusion|verdict|judge?ment"
     r"|assessment|evaluation|student|model|assistant|author|candidate|output|final value"
-    r"|it|he|she|they|you|which|everything|antwort|réponse|respuesta|das|dies(?:e)?|c'est|ответ"
-    r"|ella|esto|eso|elle|this one|that one"
+    r"|it|he|she|they|you|which|everything|this one|that one"
 )
 ABOUT_ANSWER = re.compile(
     rf"\b(?:{_ANSWERS})\b|\b(?:this|that|these)(?='s|\s*\Z|\s+(?:is|was|are|to be)\b)"
@@ -218,21 +246,24 @@ SUBORDINATE = re.compile(
 COPULA = re.compile(
     r"(?:\b(?:is|was|are|be|been|being|remains?|stays|seems?|appears?|looks?|sounds?|got|as"
     r"|deem(?:ed)?"
-    r"|judged?|considered|rated?|marked?|found|find|call|ist|est|es|war|è|isn't|wasn't|aren't"
+    r"|judged?|considered|rated?|marked?|found|find|call|isn't|wasn't|aren't"
     r"|isn|wasn|aren|isnt|wasnt|arent|n't)"
-    r"|'s|'re|'m|\bam|c'est)\s*\Z"
+    r"|'s|'re|'m|\bam"
+    # `is clear and`
+    r"|\b(?:is|was) (?:both )?(?!not|never|no\b|neither|nor|hardly|less|so\b|too\b)[a-z-]+,? and)"
+    r"\s*\Z"
 )
 # `judge the answer correct`, `the answer: correct`
 NAMED = re.compile(
     r"\b(?:(?:find|found|judge|consider|deem|call|mark|rate|hold|think|declare"
     r"|rule)\s+(?:\w+\s+){0,4})?"
-    r"(?:it|answer|response|claim|statement|solution|result|verdict|antwort|réponse|respuesta)\s*\Z"
+    r"(?:it|answer|response|claim|statement|solution|result|verdict)\s*\Z"
 )
 # `this is the right answer`, `gives a wrong answer`
 PHRASE = re.compile(
     r"\b(?:is|was|'s|isn't|wasn't|be|are|gives?|gave|provides?|provided|reach(?:es|ed)?|contains?"
     r"|states?"
-    r"|stated|offers?|not|n't|est|ist|es)\s+(?:\w+\s+)?(?:the|an?|la|die|eine?|une)\s*\Z"
+    r"|stated|offers?|not|n't)\s+(?:\w+\s+)?(?:the|an?)\s*\Z"
 )
 ANSWER_AFTER = re.compile(
     r"\s+(?:final )?(?:answer|response|result|solution|conclusion|verdict|one|statement|claim)"
@@ -244,11 +275,11 @@ FOLLOWS = (
     r"|when"
     r"|here|overall|too|however|though|although|so|while|on|at|by(?! the (?:user|author|student"
     r"|prompt|grader|teacher))|from|due|based|within"
-    r"|if|unless|only|weil|denn|da|car|porque|parce|after all|to within|enough|yet|under|per"
+    r"|if|unless|only|after all|to within|enough|yet|under|per"
     r"|for sure)\b"
 )
 LEAD = re.compile(
-    rf"\s*(?:(?:yes|es|est|ist|c'est|das ist|so|therefore|thus|hence|overall|finally|and|or rather"
+    rf"\s*(?:(?:yes|so|therefore|thus|hence|overall|finally|and|or rather"
     rf"|is|am|it's|its|it is"
     rf"|final"
     r"|(?:my |the |final )*(?:verdict|answer|response|judge?ment)(?: is)?"
@@ -273,7 +304,7 @@ TRAILING_ADVERBS = re.compile(rf"(?<![\w'-]){ADVERBS}{{1,4}}\Z")
 HEAD_OF_PHRASE = re.compile(
     r"(?:\b(?:this|that|it|he|she|they|(?:the|this|that|given|proposed) (?:\w+ )?(?:answer"
     r"|response|value"
-    r"|result|solution|student|model|one|statement|claim)|c'|das|dies|esta|esa))(?:\s+(?:does|did"
+    r"|result|solution|student|model|one|statement|claim)))(?:\s+(?:does|did"
     r"|do))?\s*\Z"
 )
 _KEY = r"verdict|judge?ment|assessment|evaluation|decision|conclusion|rating|label|answer|result"
@@ -283,24 +314,6 @@ JSON = re.compile(
     r"|certain)|(?:is[_ ])?(?:incorrect|wrong|false))[\"']\s*:\s*"
     r"(?:\"(?P<text>[^\"\n]{0,120})\"|(?P<yes>true|1\b)|(?P<no>false|0\b)|(?P<null>null|none))"
 )
-# In simplified and in traditional characters.
-CHINESE = (
-    r"(?P<zh_no>不太?正[确確]|[并並]?不[对對]|不[准準][确確]|有[误誤]|[错錯][误誤]|是[错錯]|[错錯]了|答[错錯]"
-    r"|(?<![^\s:：,，。])[错錯](?=[\s。！!.,，]|\Z))"
-    r"|(?P<zh_yes>[没沒]有?[错錯][误誤]?|[无無][误誤]|正[确確]|[准準][确確]|是[对對]|[对對]的|答[对對]"
-    r"|(?<![^\s:：,，。])[对對](?=[\s。！!.,，]|\Z))"
-)
-NEVER = r"(?P<zh_no>(?!))(?P<zh_yes>(?!))"
-CHINESE_AFTER = re.compile(r"的?(?:答案|值|[结結]果|[选選][项項]|做法|[说說]法|方法|是)")
-CHINESE_PART = re.compile(
-    r"(?:步|推理|[计計]算|[过過]程|方法|公式|前提|部分|思路|如果|假如|若|是否|用[户戶]|[题題]目)[^，。\n]{0,12}\Z"
-)
-CHINESE_HEDGE = re.compile(
-    r"不[确確]定|[无無]法|不能[说說]|可能|也[许許]|大概|或[许許]|不知道|[难難]以|[应應][该該]|不清楚|似乎"
-)
-CHINESE_HALF = re.compile(r"(?:部分|基本|不完全|不一定|大致|[几幾]乎)(?:是)?\Z")
-CHINESE_NOT = re.compile(r"(?:[并並]不|[并並]非|不是|[并並][没沒]有?|[没沒]有|不|不算)\Z")
-CHINESE_STOP = re.compile(r"[。！？；\n]")
 
 
 def is_settled(left: str) -> bool:

@@ -16,29 +16,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
+from misled import verdict_tongues as tongues
 from misled import verdict_words as w
-from misled.records import Record
 from misled.refusals import is_error, is_refusal, lowered
-from misled.verdict_words import CORRECT, Lexicon, lexicon
+from misled.verdict_words import CORRECT, Lexicon, Reason, Side, Verdict, lexicon
 
 __all__ = ["CORRECT", "Verdict", "read"]
-
-Side: TypeAlias = Literal["accept", "reject"]
-Reason: TypeAlias = Literal["none", "hedged", "partial", "both", "refused", "truncated", "error"]
-
-
-class Verdict(Record, frozen=True):
-    """What was decided; `reason` says why nothing was.
-
-    `hedged` is doubt, a condition or a mere lean, `partial` a verdict by halves, `both`
-    two verdicts at once, `error` a server's message, `none` no verdict at all.
-    """
-
-    verdict: Side | None
-    reason: Reason | None = None
-
 
 _CUT: dict[str, Reason] = {"length": "truncated", "content_filter": "refused"}
 _BACK, _AHEAD = 240, 80  # code points round a word in which its sentence is sought
@@ -50,9 +34,9 @@ _MARKUP = re.compile(
     r"\\(?:boxed|fbox|text\w{0,2}|math\w{2}|underline|mbox|boldsymbol)\s*(?=\{)"
     r"|[*`$\\{}#\[\]✅✓✔❌✗✘\ufe0f]|(?<![^\W_])_|_(?![^\W_])"
 )
-# What takes no room, and what stands for a character that could not be read.
+# What takes no room, Arabic's vowels, and what stands for a character that could not be read.
 _UNSEEN = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd\ud800-\udfff]"
+    r"[\x00-\x08\x0e-\x1f\x7f\xad\u0640\u064b-\u0652\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffd\ud800-\udfff]"
 )
 _STRUCK = re.compile(r"~~[^~\n]{0,200}~~")
 _TAG = re.compile(r"</?[a-z][^<>\n]{0,60}>")
@@ -67,9 +51,12 @@ _QUOTED = re.compile(
     r"\"[^\"\n]{0,400}\"|“[^“”\n]{0,400}”|«[^«»\n]{0,400}»|「[^「」\n]{0,400}」"
     r"|(?<![\w'])'[^'\n]{0,400}'(?!\w)"
 )
-_STOP = re.compile(r"[.!?\n。！？]")
+_STOP = re.compile(r"[.!?\n。！？؟]")
+# A word of letters may stand right beside a Chinese one.
+_EAST = r"\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_START, _END = rf"(?<![^\W{_EAST}])(?<!-)", rf"(?![^\W{_EAST}]|-)"
 _JOINT = (
-    r"[\"'”)]{0,2}\s{0,3}(?:,?\s{0,3}\b(?:or|and|nor|vs\.?|versus|oder|ou|o|y|und|et)\b|[/|])"
+    r"[\"'”)]{0,2}\s{0,3}(?:,?\s{0,3}\b(?:or|and|nor|vs\.?|versus|oder|ou|o|y|und|et|или|أم|أو)\b|[/|])"
     r"\s{0,3}[(\"'“]{0,2}"
 )
 _SYMBOLS: dict[str, Side] = {
@@ -84,11 +71,12 @@ _SENTENCE = re.compile(
     r"[.!?](?=[\s\"')\]]|\Z)|[;|\n。！？；]"
     r"|(?:^|(?<!anything)[\s,])(?:but|however|though|although|yet|so(?! far| much)|therefore|hence"
     r"|thus|because|since|while|nevertheless"
-    r"|nonetheless|aber|mais|pero|donc|also)\b(?= |,)"
+    r"|nonetheless|aber|mais|pero|donc|also|mas|ma|но|однако|لكن)\b(?= |,)"
 )
 _CLAUSE = re.compile(r"[,:—–(]| - |[-=]>")
 _LEADING = re.compile(
-    r"\W*(?:(?P<yes>yes|oui|ja|sí|да)|(?P<no>no|non|nein|нет))\b\s*(?:[.,!\n—–-]|\Z)"
+    r"\W*(?:(?P<yes>yes|oui|ja|sí|sì|sim|да|نعم|はい|네|예|是的)"
+    r"|(?P<no>no|non|nein|não|нет|لا|いいえ|아니[요오]|不是|否))\b\s*(?:[.,!\n—–。、，،-]|\Z)"
     r"(?!\s*i(?:'m| am)(?: not)? (?:ready|able|sorry|here|happy|glad|an?)\b)"
     r"|.{0,200}(?:verdict|answer|judge?ment)\s*:\s*(?:(?P<yes2>yes)|(?P<no2>no))\W*\Z",
     re.DOTALL,
@@ -160,8 +148,8 @@ def _said(lower: str, known: Lexicon) -> Verdict:
 def _words(known: Lexicon) -> re.Pattern[str]:
     """Every verdict word, and the Chinese ones."""
     return re.compile(
-        rf"(?<![\w-])(?:{_any(known.accept | known.reject)})(?![\w-]|'\w)"
-        rf"|{w.CHINESE if known.gradable else w.NEVER}"
+        rf"{_START}(?:{_any(known.accept | known.reject)}){_END}(?!'\w)"
+        rf"|{tongues.JOINED if known.gradable else '(?P<no>(?!))(?P<yes>(?!))'}"
     )
 
 
@@ -174,13 +162,15 @@ def _pairs(known: Lexicon) -> re.Pattern[str]:
         rf"(?<![\w-])(?:(?:{yes}){_JOINT}(?:not (?:{yes})"
         rf"|not\b{'|' if no else ''}{no}){back})(?![\w-])"
         r"|正[确確](?:或者?|[还還]是)(?:不正[确確]|[错錯][误誤])|[对對](?:或者?|[还還]是)[错錯]"
+        r"|(?:정답|맞음)(?:인지)?,?\s?(?:또는|혹은|이나|아니면)\s?(?:오답|틀림)|正しいか、?(?:間違い|誤り|不正解)か"
+        r"|(?:正解|正しい)(?:または|か、?)(?:不正解|間違い|誤り)"
     )
 
 
 @lru_cache(8)
 def _twice(known: Lexicon) -> re.Pattern[str]:
     """A verdict offered beside itself: one verdict."""
-    return re.compile(rf"(?<![\w-])({_any(known.accept | known.reject)}){_JOINT}\1(?![\w-])")
+    return re.compile(rf"(?<![\w-])({_any(known.accept | known.reject)}){_JOINT}\1(?![\w-]|\s+\w)")
 
 
 def _any(words: frozenset[str]) -> str:
@@ -216,10 +206,12 @@ def _judged(text: str, place: re.Match[str], known: Lexicon) -> Verdict:
     stop = _STOP.search(after)
     if stop and stop[0] in "?？":
         return Verdict(None, "none")
-    if place["zh_no"] or place["zh_yes"]:
-        return _chinese(before, after, accept=place["zh_yes"] is not None, word=place[0])
-    accept = place[0] in known.accept
+    accept = place["yes"] is not None or place[0] in known.accept
+    if place["yes"] or place["no"] or tongues.is_joined(before):
+        return tongues.joined(before, place[0], after, accept=accept)
     sentence = before[_last(_SENTENCE, before) :]
+    if tongues.is_foreign(place[0], sentence):
+        return tongues.spaced(sentence, place[0], after, accept=accept)
     if _follows(known).match(after):
         loose = place[0] in known.loose
         found = _predicate(sentence, accept=accept, known=known, loose=loose)
@@ -319,20 +311,6 @@ def _without_word(clean: str, known: Lexicon) -> Verdict | None:
         return Verdict("accept" if agreed["yes"] else "reject")
     lead = _LEADING.match(clean)
     return Verdict("accept" if lead["yes"] or lead["yes2"] else "reject") if lead else None
-
-
-def _chinese(before: str, after: str, *, accept: bool, word: str) -> Verdict:
-    """What a Chinese verdict word decides in its sentence."""
-    sentence = before[_last(w.CHINESE_STOP, before) :]
-    if w.CHINESE_HALF.search(sentence):
-        return Verdict(None, "partial")
-    if w.CHINESE_HEDGE.search(sentence):
-        return Verdict(None, "hedged")
-    of_answer = w.CHINESE_AFTER.match(after) and not re.search(r"[这這此该該]就?不?是\Z", sentence)
-    if of_answer or w.CHINESE_PART.search(sentence):
-        return Verdict(None, "none")
-    negated = word[0] not in "没沒无無不并並" and w.CHINESE_NOT.search(sentence) is not None
-    return Verdict("accept" if accept is not negated else "reject")
 
 
 def _last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
