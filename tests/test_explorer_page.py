@@ -658,8 +658,7 @@ def test_an_index_that_is_not_whole_is_said_to_be_unreadable(
 def test_without_unpacking_or_without_script_the_section_says_what_it_needs(
     browser: Browser, place: str
 ) -> None:
-    with opened(browser) as page:
-        page.add_init_script("delete window.DecompressionStream")
+    with opened(browser, script="delete window.DecompressionStream") as page:
         page.goto(place)
         expect(page.locator(".found")).to_contain_text("too old to unpack")
     context = browser.new_context(java_script_enabled=False)
