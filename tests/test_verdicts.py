@@ -14,29 +14,17 @@ CORPUS = [
     for line in (Path(__file__).parent / "data" / "verdicts.jsonl").read_text("utf-8").splitlines()
 ]
 WORDS = {"correct": CORRECT, "certain": ("certain", "not certain")}
-# Read as nothing, never as the other side: double negations at arm's length, and the like.
-UNREAD = {
-    "Ответ не содержит ошибок и верен.",
-    "Нельзя сказать, что ответ верный.",
-    "No hay duda de que es correcta.",
-    "La respuesta no puede considerarse correcta.",
-    "Non c'est faux",
-    "Es besteht kein Zweifel, dass die Antwort richtig ist.",
-    "Die Antwort kann nicht richtig sein.",
-    "The claim that the answer is incorrect is false.",
-    "It would be wrong to call the answer correct.",
-}
 
 
 def test_the_corpus_is_large_and_holds_no_phrasing_twice() -> None:
-    assert len(CORPUS) >= 800
+    assert len(CORPUS) >= 900
     assert len({(row["words"], row["text"]) for row in CORPUS}) == len(CORPUS)
 
 
 @pytest.mark.parametrize("row", CORPUS, ids=lambda row: f"{row['words']}: {row['text'][:40]!r}")
 def test_a_phrasing_is_read_as_a_person_reads_it(row: dict[str, str]) -> None:
     found = read(row["text"], words=WORDS[row["words"]])
-    if row["text"] in UNREAD:
+    if row["part"] == "unread":  # double negations at arm's length and the like
         assert found.verdict is None
         return
     assert found.verdict == row["verdict"]

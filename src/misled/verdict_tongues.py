@@ -28,8 +28,8 @@ _NEVER_ALONE = _set("bien mal bonne mauvaise")
 
 _COPULAS = _set(
     """
-    ist sei war est soit es está sea esté é seja esteja era è sia parece semble sembra
-    является есть был هي هو كانت تكون
+    ist sei war est soit es está sea esté é seja esteja era è sia parece semble sembra является
+    есть был هي هو كانت تكون
     """
 )
 _ANSWERS = _set(
@@ -48,11 +48,12 @@ _BELIEFS = _set(
 )
 _ADVERBS = _set(
     """
-    ganz völlig absolut eindeutig leider tatsächlich wirklich daher somit also deshalb
-    tout fait totalement complètement absolument clairement malheureusement donc
-    completamente totalmente absolutamente claramente lamentablemente efectivamente tanto
-    infelizmente portanto assolutamente purtroppo quindi muy muito molto très
-    абсолютно совершенно полностью явно действительно к сожалению вообще тоже поэтому تماما
+    bien ganz völlig absolut eindeutig leider tatsächlich wirklich daher somit also deshalb
+    überhaupt durchaus tout à fait du totalement complètement absolument clairement
+    malheureusement donc completamente totalmente absolutamente claramente lamentablemente
+    efectivamente tanto affatto infelizmente portanto assolutamente purtroppo quindi muy muito
+    molto très абсолютно совершенно полностью явно действительно к сожалению вообще вовсе тоже
+    поэтому تماما
     """
 )
 _LINKS = _set("dass daß que qu che что أن")
@@ -78,6 +79,7 @@ _MARKS = _set(
     risposta ответ ce cela das это eso isso questo الإجابة الجواب urteil veredicto вердикт
     """
 )
+_ENGLISH = _set("the is isn was this are not answer")
 _PARTS = re.compile(
     r"\b(?:rechenweg|rechnung|begründung|gedankengang|argumentation|schritte?|raisonnement|calculs?"
     r"|étapes?|méthode|razonamiento|cálculos?|pasos?|método|raciocínio|passos?|ragionamento|calcolo"
@@ -112,12 +114,20 @@ _ENDS = re.compile(rf"\s*(?:\Z|[.!;,\n)。،؛–—]|:(?!\s*\S{{1,30}}\s*\Z))|\
 _CLOSES = re.compile(r"\s*(?:[.!\n]|\Z)")
 _DENIED = re.compile(r"\s+(?:so |leider )?nicht\b")
 _VERB_LAST = re.compile(r"\s+(?:ist|sei|war)\b")
-_SLACK = 5  # words that may belong to the noun for the answer
+_SLACK = 5  # words that may belong to the noun for the answer, before a copula
+_EAST = "\u0370"  # letters beyond Latin: the copula is left out there
+# What denies in ways that are not followed.
+_UNDOING = re.compile(
+    r"\b(?:nunca|jamás|jamais|niemals|nie|mai|никогда|aucune?|ningun[oa]|ningún|nessun[oa]?|nenhuma?"
+    r"|guère|rien|nada|niente|nichts|weder|noch|nem|nadie|loin|lejos|longe|tampoco|никак\w*|ни"
+    r"|нельзя|kaum|лишь|لم|لن|ما)\b"
+)
 
 
 def is_foreign(word: str, before: str) -> bool:
     """Whether a word is of another language than English, or stands in a sentence of one."""
-    return word in FOREIGN or not _MARKS.isdisjoint(_WORD.findall(before))
+    words = _WORD.findall(before)
+    return word in FOREIGN or not (_MARKS.isdisjoint(words) or _ENGLISH & {*words})
 
 
 def spaced(sentence: str, word: str, after: str, *, accept: bool) -> Verdict:
@@ -130,8 +140,8 @@ def spaced(sentence: str, word: str, after: str, *, accept: bool) -> Verdict:
     tokens = _WORD.findall(sentence[marks[-1].end() :] if marks else sentence)
     if marks and marks[-1]["mark"] == ":" and not _is_label(sentence[: marks[-1].start()]):
         return Verdict(None, "none")
-    denials = _denials(tokens)
-    if denials is None or not _is_said(tokens, word, after):
+    denials = _denials(tokens, word)
+    if denials is None or _UNDOING.search(sentence) or not _is_said(tokens, word, after):
         return Verdict(None, "none")
     denied = (denials + (_DENIED.match(after) is not None)) % 2 == 1
     return Verdict("accept" if accept is not denied else "reject")
@@ -142,9 +152,10 @@ def _is_label(text: str) -> bool:
     return not _PARTS.search(text) and _KNOWN.issuperset(_WORD.findall(text)[-3:])
 
 
-def _denials(tokens: list[str]) -> int | None:
+def _denials(tokens: list[str], word: str) -> int | None:
     """How many negations a clause holds; None where it holds what is not understood."""
-    count = slack = 0
+    count = strange = 0
+    slack = 0
     for token, then in zip_longest(tokens, tokens[1:], fillvalue=""):
         if token in _NOT:
             also = _ANSWERS if token in _VERBS_OF_NOT else frozenset[str]()
@@ -155,11 +166,13 @@ def _denials(tokens: list[str]) -> int | None:
             count += 1
         elif token in _ANSWERS:
             slack = _SLACK
-        elif token not in _KNOWN:
-            slack -= then not in _ANSWERS  # `die gegebene Antwort`
-            if slack < 0 or count or _PARTS.fullmatch(token):
+        elif token in _COPULAS:
+            slack = strange = 0
+        elif token not in _KNOWN and then not in _ANSWERS:  # unlike `die gegebene Antwort`
+            slack, strange = slack - 1, strange + 1
+            if slack < 0 or count:
                 return None
-    return count
+    return None if strange > (word >= _EAST) else count
 
 
 def _is_said(tokens: list[str], word: str, after: str) -> bool:
@@ -225,11 +238,12 @@ _JAPANESE = _Script(
     denial=_NEVER,
     shown=_NEVER,
     of_answer=re.compile(
-        r"(?:な|の)?(?:答え|回答|解答|値|選択肢|結果|解)?(?:は|が|を|と(?!判断|思|考|いえ|言え)|:|：)"
+        r"(?:な|の)?(?:答え|回答|解答|値|選択肢|結果|解)?(?:は|が(?!あ|含|見|存)|を|と(?!判断|思|考|いえ|言え)|:|：)"
     ),
     doubted=re.compile(
         r"(?:答え|回答|解答)?(?:だ|です|である)?(?:か(?!ら)|かも|なら|場合|とすれば|とは限|はず|でしょう"
         r"|だろう|と(?:主張|述べ|書|言って))|ければ"
+        r"|、?とは?(?:(?:言|い)(?:え|い切れ|いきれ)(?:な|ま)|思[わえ](?:な|ま|ませ)|思いませ|考え(?:られ)?(?:な|ませ))"
     ),
     denied=re.compile(r"\s?(?:では|じゃ)\s?(?:な[いくし]|ありません)"),
 )
@@ -242,8 +256,11 @@ _KOREAN = _Script(
     denial=_NEVER,
     shown=_NEVER,
     of_answer=re.compile(r"\s?(?:답|정답)?(?:은|이(?!라고 판단|다|에|네|었)|을|과|:|：)(?!\s?아)"),
-    doubted=re.compile(r"\s?(?:답)?(?:인지|일|인가|이라면|라면|이라고 (?:주장|말)|까|또는|혹은)"),
-    denied=re.compile(r"\s?(?:하지\s?않|이?가?\s?(?:아니|아닙))"),
+    doubted=re.compile(
+        r"\s?(?:답)?(?:인지|일|인가|이라면|라면|이라고 (?:주장|말)|까|또는|혹은)"
+        r"|다?고\s?(?:(?:할|볼|말할|생각할)\s?수\s?없|생각하지\s?않|보지\s?않|보기 어)"
+    ),
+    denied=re.compile(r"\s?(?:하지\s?않|(?:답변|정답|답)?[은이가]?\s?(?:아니|아닙))"),
 )
 _NO_ERROR = (  # `no error`, `is no error`
     r"(?:では|じゃ|が|は|も)\s?(?:な[いかし]|なく|ありません|ございません|見[当つ]|見られ)|ありません"
