@@ -123,6 +123,24 @@ def test_a_text_matches_an_alias_or_is_provisionally_wrong(
 
 
 @pytest.mark.parametrize(
+    ("answer", "gold", "y"),
+    [
+        ("Answer: an ellipse", r"\text{ellipse}", True),
+        ("Answer: it points towards the east.", r"$\text{east}$", True),
+        ("Answer: a parabola", r"\text{ellipse}", False),
+        ("Answer: not even", r"\text{even}", False),
+    ],
+)
+def test_a_formula_that_is_a_word_is_matched_like_a_text(
+    answer: str, gold: str, *, y: bool
+) -> None:
+    found = label(answer, [gold], of="math")
+    assert (found.y, found.by, found.matched) == (y, "match", y)
+    verified = label(answer, [gold], of="math", verifier="correct")
+    assert (verified.y, verified.by) == (True, "match" if y else "verifier")
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ('The plural of "mouse" is "mice".', 'The plural of "mouse" is "mice"'),

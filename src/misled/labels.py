@@ -60,6 +60,7 @@ _END = re.compile(rf"{_ABBREVIATED}[.!?。](?=[\s\"'”’)*\]]*(?:\n|\Z)|\s+[A-
 _MATH = re.compile(
     r"\$\$([^$]{1,400})\$\$|\$([^$\n]{1,400})\$|\\\[(.{1,400}?)\\\]|\\\((.{1,400}?)\\\)", re.DOTALL
 )
+_NAMED = re.compile(r"\\(?:text|mbox|textrm|mathrm)\{(?P<of>[A-Za-z]{2,}(?: [A-Za-z]+)*)\}")
 _MARKUP = " \t\n*_`"
 _WRAPPING = f"{_MARKUP}\"'“”‘’«»"
 _QUOTE = re.compile('["“”«»]')
@@ -98,12 +99,13 @@ def label(
     """
     answer = answer[-_READ:]
     verified = None if verifier is None else verifier_verdict(verifier)
+    found, names = Label(y=None), golds
     if (of or kind([golds])) == "math":
         found = _of_math(answer, golds, algebra)
-    else:
+        names = _names(golds)
+    if names and not found.y:
         said = value(answer)
-        matched = said is not None and not is_refusal(answer) and states(said, golds)
-        if matched:
+        if said is not None and not is_refusal(answer) and states(said, names):
             return Label(y=True, by="match", matched=True, verified=verified)
         if verifier is None:
             return Label(y=False, by="match", matched=False, reason="provisional")
@@ -111,6 +113,12 @@ def label(
     if found.y is None and verified is not None:
         return Label(verified, "verifier", found.matched, verified)
     return Label(found.y, found.by, found.matched, verified, found.reason)
+
+
+def _names(golds: Sequence[str]) -> list[str]:
+    r"""The words of golds that are words alone, `\text{ellipse}`; no algebra compares these."""
+    found = [_NAMED.fullmatch(gold.strip(" $")) for gold in golds]
+    return [name["of"] for name in found if name] if all(found) else []
 
 
 def verifier_verdict(text: str) -> bool | None:
