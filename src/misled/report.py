@@ -30,6 +30,7 @@ __all__ = ["ReportInput", "html", "summary", "write"]
 
 LONGEST = 200  # lines of a table on the page; the whole of it stands in its file
 OPEN = 24  # lines of one that is not folded
+_TOGETHER = re.compile(r"\[[^][]*\]|\b(?:n|p|Holm) (?:< )?[\d.]+")
 
 
 class ReportInput(Record, frozen=True):
@@ -210,5 +211,5 @@ def _symbols(text: str) -> Markup:
 
 
 def _unbroken(text: str) -> str:
-    """A number whose interval and n no line breaks."""
-    return re.sub(r"\[[^][]*\]|\bn \d+", lambda found: found[0].replace(" ", "\u00a0"), text)
+    """A number as it may be broken: not within its interval, its n or its p."""
+    return _TOGETHER.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
