@@ -162,7 +162,7 @@ def _prepare(axes: Axes, entries: Sequence[Entry], judges: Sequence[str]) -> Non
         axes.add_patch(Rectangle((0, 0), STRIP, 1, transform=axes.transAxes, color="#eeeeee",
                                  linewidth=0, zorder=0))  # fmt: skip
     axes.set_xlim(left, right)
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks(ticks)
     axes.set_ylim(len(judges) - 0.5, -0.5)
     axes.set_yticks(range(len(judges)), judges, parse_math=False)
     axes.tick_params(axis="y", length=0)
