@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ import synthetic
 from misled import sheets
 from misled.errors import StoreError
 from misled.estimates import entries, frame, write
+from misled.ledger import Ledger
 from misled.records import OUTCOMES, Entry
 from misled.row import Row
 
@@ -293,7 +293,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
 
 
 def test_no_rows_give_no_entries() -> None:
-    assert entries(pl.DataFrame()) == []
+    assert entries(Ledger()) == []
     assert frame([]).height == 0
 
 

@@ -50,7 +50,7 @@ def tables(directory: str | Path) -> pl.DataFrame:
     """Every estimate of a run, one row each; columns are the fields of `Entry`."""
     path = Path(directory)
     made = session.reopen(path)
-    return frame(publishing.tables(made, runs.standing(made, path).rows))
+    return frame(publishing.tables(made, runs.standing(made, path).ledger))
 
 
 def compare(directories: Sequence[str | Path], match: Sequence[str] = ()) -> pl.DataFrame:

@@ -37,17 +37,24 @@ def stops(trials: pl.DataFrame) -> list[Entry]:
     names = [*SOLVED, "channel", "method", "arm"]
     shared = pl.col("arm").is_in(["gate", "again"])
     reply = [*names, *PROBLEM, "sample", "reply"]
-    needed = (*reply, "code", "outcome", "reason", "answered", "prompt_tokens")
-    mine = trials.filter(pl.col("arm") != "source").select(needed)
-    mine = mine.with_columns(
-        pl.when(shared).then(pl.lit("")).otherwise(name).cast(kind).alias(name)
-        for name in ("channel", "method")
-        for kind in [pl.Enum(mine[name].unique().cast(pl.String).append(_NONE).unique().sort())]
+    frame = (
+        trials.lazy()
+        .filter(pl.col("arm") != "source")
+        .select(*reply, "code", "outcome", "reason", "answered", "prompt_tokens")
+        .with_columns(pl.col("prompt_tokens").cast(pl.Float64))
+        .with_columns(
+            pl.when(shared).then(pl.lit("")).otherwise(name).cast(kind).alias(name)
+            for name in ("channel", "method")
+            for kind in [
+                pl.Enum(trials[name].unique().cast(pl.String).append(_NONE).unique().sort())
+            ]
+        )
+        .unique(reply, keep="first", maintain_order=True)
+        .sort(reply)
+        .collect()
     )
-    mine = mine.unique(reply, keep="first", maintain_order=True)
-    cuts = _thirds(mine)
+    cuts = _thirds(frame)
     found: list[Entry] = []
-    frame = mine.with_columns(pl.col("prompt_tokens").cast(pl.Float64)).sort(reply)
     for piece in pieces(frame, names, ["code", "cluster", "prompt_tokens"]):
         c = piece.columns
         answered, tokens = c["code"] >= FIRST_ANSWERED, c["prompt_tokens"]

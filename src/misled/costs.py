@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from misled import stats
 from misled.records import OUTCOMES, Estimate
-from misled.trials import CELL, GROUP, PROBLEM, SENT, SOLVED, Keys, pieces
+from misled.trials import CELL, GROUP, PROBLEM, SENT, SOLVED, Keys, parts, pieces
 
 __all__ = [
     "CUT",
@@ -59,25 +59,27 @@ Columns: TypeAlias = dict[str, npt.NDArray[Any]]
 Cut: TypeAlias = tuple[Keys, Columns]  # the lines of a cell, by column
 
 
-def spent(trials: pl.DataFrame) -> pl.DataFrame:
+def spent(trials: pl.DataFrame) -> pl.LazyFrame:
     """Replies with what each took, null where unknown, and whether that is `cut`: a lower bound.
+
+    Lazy, like what is made of it, so that no column is held that nobody asks for.
 
     Parts that we counted add up to a total in the same tokens; a server's total
     is its own count. Seconds of 0 are those of a planted reply.
     """
-    reasoning, answer = pl.col("reasoning_tokens"), pl.col("answer_tokens")
+    names = ("reasoning_tokens", "answer_tokens", "completion_tokens")
+    reasoning, answer, completion = (pl.col(name).cast(pl.Float64) for name in names)
     ours = pl.when(answer.is_not_null()).then(reasoning.fill_null(0) + answer)
-    server = pl.coalesce(pl.col("completion_tokens"), ours)
+    server = pl.coalesce(completion, ours)
     tokens = pl.Enum(["counted", "server"])
-    frame = trials.select(
+    frame = trials.lazy().select(
         *("arm", *CELL, "degree", "degrees", *PROBLEM, "sample", "request", "reply"),
         *("outcome", "answered"),
-        pl.when("counted").then(ours).otherwise(server).cast(pl.Float64).alias("total_tokens"),
-        reasoning.cast(pl.Float64),
+        pl.when("counted").then(ours).otherwise(server).alias("total_tokens"),
+        reasoning,
         pl.when(pl.col("counted") | answer.is_not_null())
         .then(answer)
-        .otherwise(pl.col("completion_tokens") - reasoning)
-        .cast(pl.Float64)
+        .otherwise(completion - reasoning)
         .alias("answer_tokens"),
         pl.when(pl.col("seconds") > 0).then("seconds").alias("seconds"),
         pl.when("counted").then(pl.lit("counted")).otherwise(pl.lit("server")).cast(tokens)
@@ -89,7 +91,7 @@ def spent(trials: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(within.alias("cut_within"))
 
 
-def once(costs: pl.DataFrame, arm: str) -> pl.DataFrame:
+def once(costs: pl.LazyFrame, arm: str) -> pl.LazyFrame:
     """The replies of `arm`, each once in each of its cells."""
     cut = CELL if arm == "tampered" else CUT[arm]
     mine = costs.filter(pl.col("arm") == arm)
@@ -101,32 +103,39 @@ def once(costs: pl.DataFrame, arm: str) -> pl.DataFrame:
 
 def by_arm(trials: pl.DataFrame) -> Iterator[Cut]:
     """The replies of each arm, each once, cut by what the arm depends on."""
-    costs = spent(trials)
-    probed = costs.filter((pl.col("arm") == "tampered") & pl.col("answered"))
+    probed = trials.filter((pl.col("arm") == "tampered") & pl.col("answered"))
     probed = probed.select(*SOLVED, *PROBLEM).unique()
     for arm, cut in CUT.items():
-        names, order = (*cut, "tokens"), (*PROBLEM, "sample", "reply")
-        mine = once(costs, arm).join(probed, on=probed.columns, how="semi")
-        parts = [mine.select(*names, *order, *_TOOK)]
-        if arm == "tampered":
-            several = mine.filter(pl.col("d_t") != pl.col("degrees"))
-            whole = mine.with_columns(d_t=pl.col("degrees"))
-            parts = [part.select(parts[0].columns) for part in (whole, several)]
-        frame = pl.concat(parts).sort(*names, *order)
-        for piece in pieces(frame, names, ["cluster", *_TOOK]):
-            yield piece.keys | {"arm": arm}, piece.columns
+        names = (*cut, "tokens")
+        for part in parts(trials, _together(arm)):
+            mine = once(spent(part), arm).join(probed.lazy(), on=probed.columns, how="semi")
+            lines = [mine]
+            if arm == "tampered":
+                several = mine.filter(pl.col("d_t") != pl.col("degrees"))
+                lines = [mine.with_columns(d_t=pl.col("degrees")), several]
+            lines = [some.select(*names, *PROBLEM, "sample", "reply", *_TOOK) for some in lines]
+            frame = pl.concat(lines).sort(*names, *PROBLEM, "sample", "reply").collect()
+            for piece in pieces(frame, names, ["cluster", *_TOOK]):
+                yield piece.keys | {"arm": arm}, piece.columns
 
 
-def paired(costs: pl.DataFrame, arm: str, base: str) -> pl.DataFrame:
-    """The replies of `arm` beside those of `base` to the same problem in the same mode.
+def paired(trials: pl.DataFrame, arm: str, base: str) -> Iterator[pl.LazyFrame]:
+    """The replies of `arm`, some at a time, beside those of `base` to the same problem and mode.
 
     What those took is in `..._base`, null where there is none; see `ratio` and `more`.
     """
     on = [*SOLVED, *PROBLEM, "tokens", *(["sample"] if base == "again" else [])]
-    whole = once(costs, base).unique(on, keep="first", maintain_order=True)
-    whole = whole.select(*on, "request", *_TOOK)
-    both = once(costs, arm).join(whole, on=on, how="left", suffix="_base", maintain_order="left")
-    return both.with_columns(pl.col("cut_base", "cut_within_base").fill_null(value=False))
+    whole = once(spent(trials), base).unique(on, keep="first", maintain_order=True)
+    whole = whole.select(*on, "request", *_TOOK).collect().lazy()
+    for part in parts(trials, _together(arm)):
+        mine = once(spent(part), arm)
+        both = mine.join(whole, on=on, how="left", suffix="_base", maintain_order="left")
+        yield both.with_columns(pl.col("cut_base", "cut_within_base").fill_null(value=False))
+
+
+def _together(arm: str) -> tuple[str, ...]:
+    """What lines of an arm share that are cut together."""
+    return GROUP if arm == "tampered" else SOLVED
 
 
 def bounds(columns: Columns, quantity: str, of: str = "") -> Bounds:
@@ -158,10 +167,10 @@ def share(columns: Columns, name: str, threshold: float) -> Values:
     return np.where(high < threshold, 1.0, np.where(low >= threshold, 0.0, np.nan))
 
 
-def shares(costs: pl.DataFrame, arm: str, base: str) -> pl.DataFrame:
+def shares(trials: pl.DataFrame, arm: str, base: str) -> pl.DataFrame:
     """Of each problem, the mean of each share over the replies of `arm`."""
-    both = paired(costs, arm, base)
     on = [*SOLVED, *PROBLEM, "tokens"]
+    both = pl.concat(some.select(*on, *PAIRED) for some in paired(trials, arm, base)).collect()
     columns = numbers(both)
     return (
         both.select(

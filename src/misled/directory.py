@@ -102,7 +102,7 @@ def execute(session: Session, directory: Path, pace: Pace, beat: Beat) -> tuple[
         unfinished = _gather(session, frontier.rest(), lookup, ledger)
         lookup.flush()
         frontier.progress.reused = lookup.reused
-    return frontier.progress, Standing(ledger.frame(), unfinished)
+    return frontier.progress, Standing(ledger, unfinished)
 
 
 def _units(session: Session, done: set[int], *, kept: bool) -> Iterator[tuple[int, Any]]:
@@ -115,7 +115,7 @@ def standing(session: Session, directory: Path) -> Standing:
     ledger = Ledger(session.experiment.row)
     with Store(directory / "misled.db", read_only=True) as store:
         unfinished = _gather(session, enumerate(session.units()), store.get, ledger)
-    return Standing(ledger.frame(), unfinished)
+    return Standing(ledger, unfinished)
 
 
 def rows(directory: Path) -> pl.DataFrame:

@@ -82,7 +82,7 @@ def effort(trials: pl.DataFrame) -> list[Entry]:
 
 def strips(trials: pl.DataFrame) -> list[Strip]:
     """What the medians of `effort` and `differences` were made of, without what is censored."""
-    subtracted = _each(costs.spent(trials), _SUBTRACTED)
+    subtracted = _each(trials, _SUBTRACTED)
     return [
         *(strip for cut in costs.by_arm(trials) for strip in _strips("", cut, costs.bounds)),
         *(strip for cut in subtracted for strip in _strips("net_", cut, costs.more)),
@@ -106,11 +106,10 @@ def ratios(trials: pl.DataFrame) -> list[Entry]:
     `tokens_below_1` is the share of trials with T_CPT below T_init, which goes
     against [A eq. 3]; `net_...` its difference from that of `again`/gate.
     """
-    spent = costs.spent(trials)
-    shares = costs.shares(spent, "again", "gate")
+    shares = costs.shares(trials, "again", "gate")
     return [
         line
-        for cut in _each(spent, _COMPARED, shares)
+        for cut in _each(trials, _COMPARED, shares)
         for line in _compared(cut, floor=cut[0]["arm"] != "again")
     ]
 
@@ -121,11 +120,11 @@ def differences(trials: pl.DataFrame) -> list[Entry]:
     Beside them `again` minus gate, which nothing but chance and the gate's
     selection (it is a passed reply) sets apart.
     """
-    return [line for cut in _each(costs.spent(trials), _SUBTRACTED) for line in _subtracted(cut)]
+    return [line for cut in _each(trials, _SUBTRACTED) for line in _subtracted(cut)]
 
 
 def _each(
-    spent: pl.DataFrame,
+    trials: pl.DataFrame,
     compared: Sequence[tuple[str, str]],
     shares: pl.DataFrame | None = None,
 ) -> Iterator[costs.Cut]:
@@ -133,20 +132,23 @@ def _each(
 
     `shares` are the floor's, by problem.
     """
+    on = [*SOLVED, *PROBLEM, "tokens"]
+    floor = [] if shares is None else [name for name in shares.columns if name not in on]
+    columns = [*PROBLEM, "degree", *costs.PAIRED, *floor]
     for arm, base in compared:
-        both = costs.paired(spent, arm, base)
         names = (*(GROUP if arm == "tampered" else costs.CUT[arm]), "tokens")
-        if shares is not None:
-            on = [*SOLVED, *PROBLEM, "tokens"]
-            both = both.join(shares, on=on, how="left", maintain_order="left")
-        both = both.sort(*names, *PROBLEM, "sample", "reply")
-        floor = [name for name in both.columns if "_below_" in name]
-        for piece in pieces(both, names, [*PROBLEM, "degree", *costs.PAIRED, *floor]):
-            keys = piece.keys | {"arm": arm, "to": base}
-            if arm == "tampered":
-                degrees = both["degrees"][piece.lines.start]
-                keys |= {"d_t": degrees} if degrees else {}
-            yield keys, piece.columns
+        for some in costs.paired(trials, arm, base):
+            both = some
+            if shares is not None:
+                both = some.join(shares.lazy(), on=on, how="left", maintain_order="left")
+            both = both.sort(*names, *PROBLEM, "sample", "reply")
+            frame = both.select(*names, *columns, "degrees").collect()
+            for piece in pieces(frame, names, columns):
+                keys = piece.keys | {"arm": arm, "to": base}
+                if arm == "tampered":
+                    degrees = frame["degrees"][piece.lines.start]
+                    keys |= {"d_t": degrees} if degrees else {}
+                yield keys, piece.columns
 
 
 def typical(trials: pl.DataFrame) -> list[Typical]:
@@ -156,14 +158,13 @@ def typical(trials: pl.DataFrame) -> list[Typical]:
     such. Ties go to the first problem. Both replies are whole: the model itself
     ended them.
     """
-    spent = costs.spent(trials)
-    both = costs.paired(spent, "tampered", "gate")
+    both = pl.concat(costs.paired(trials, "tampered", "gate")).collect()
     low, high = costs.ratio(costs.numbers(both), "tokens")
     both = both.with_columns(pl.Series("tokens_low", low)).filter(low == high)
     on = [*SOLVED, *PROBLEM, "tokens", "sample"]
-    again = costs.once(spent, "again").filter(~pl.col("cut"))
+    again = costs.once(costs.spent(trials), "again").filter(~pl.col("cut"))
     again = again.unique(on, keep="first", maintain_order=True).select(*on, *costs.QUANTITIES)
-    both = both.join(again, on=on, how="left", suffix="_again", maintain_order="left")
+    both = both.join(again.collect(), on=on, how="left", suffix="_again", maintain_order="left")
     found: list[Typical] = []
     for _, all_of in both.group_by("set", "target", maintain_order=True):
         mine = all_of

@@ -30,15 +30,16 @@ from misled import (
     sweeps,
 )
 from misled.exhibits import exhibits
+from misled.ledger import Rows
 from misled.records import Entry
 from misled.trials import prepare
 
 __all__ = ["entries", "frame", "write"]
 
 
-def entries(rows: pl.DataFrame) -> list[Entry]:
+def entries(rows: Rows) -> list[Entry]:
     """Every estimate of study A, tables in reading order; `rows` has a column a field of `Row`."""
-    if rows.is_empty():
+    if rows["arm"].is_empty():
         return []
     trials = prepare(rows)
     points, nets, pooled = cells.cpt(trials), cells.net(trials), cells.pooled(trials)

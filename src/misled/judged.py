@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from misled.trials import Piece, pieces
+from misled.ledger import Rows
+from misled.trials import Piece, listed, pieces, text
 
 __all__ = [
     "AGAIN",
@@ -67,8 +68,7 @@ _UNLABELLED = CODES.index("unlabelled")
 COLUMNS = ("cluster", "problem", "label", *PAIR, *AGAIN)
 
 _ORDER = {"condition": CONDITIONS, "variant": VARIANTS, "place": PLACES, "k": ()}
-_TEXTS = (*BENCH, "arm", "problem", "cluster", "outcome", "verdict", "labelled_by", "strength",
-          "request")  # fmt: skip
+_TEXTS = (*BENCH, "arm", "problem", "outcome", "verdict", "labelled_by", "strength")
 _LABELS = ("label", "matched", "verified")
 
 
@@ -85,19 +85,20 @@ class Docket(NamedTuple):
     lost: dict[tuple[str, str], Counter[str]]  # items without answer or label, by (set, generator)
 
 
-def prepare(rows: pl.DataFrame) -> Docket:
+def prepare(rows: Rows) -> Docket:
     """The rows in a fixed order, whatever order they came in; `rows` has a column a field."""
-    frame = rows.select(
-        *(pl.col(name).cast(pl.String).fill_null("") for name in (*_TEXTS, *_ORDER)),
-        *(pl.col(name).cast(pl.Boolean).cast(pl.Int8).fill_null(-1) for name in _LABELS),
-        pl.col("sample").cast(pl.Int64),
-        *(pl.col(name).cast(pl.Float64) for name in ("length", *SHARES, "repeated")),
+    frame = pl.DataFrame(
+        {
+            **{name: text(rows[name]).cast(pl.Categorical) for name in _TEXTS},
+            **{name: listed(rows[name], known) for name, known in _ORDER.items()},
+            **{name: rows[name].cast(pl.Boolean).cast(pl.Int8).fill_null(-1) for name in _LABELS},
+            "cluster": listed(rows["cluster"]).to_physical().cast(pl.Int64),
+            "reply": text(rows["request"]).rank("dense"),
+            "sample": rows["sample"].cast(pl.Int64),
+            **{name: rows[name].cast(pl.Float64) for name in ("length", *SHARES, "repeated")},
+        }
     )
-    frame = frame.with_columns(
-        pl.col(name).cast(pl.Enum(["", *known, *sorted({*frame[name].unique()} - {"", *known})]))
-        for name, known in _ORDER.items()
-    ).sort("arm", *BENCH, "condition", *SPOT, *ITEM, "request")
-    frame = frame.with_columns(pl.col("cluster").rank("dense").cast(pl.Int64))
+    frame = frame.sort("arm", *BENCH, "condition", *SPOT, *ITEM, "reply")
     said = _coded(_counted(frame.filter(arm="judge")))
     generated = frame.filter(arm="generate")
     plain = _abreast(said, BENCH, (*PAIR, *AGAIN))

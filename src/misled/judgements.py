@@ -38,6 +38,7 @@ from misled.judged import (
     prepare,
     read,
 )
+from misled.ledger import Rows
 from misled.records import Entry, Estimate
 from misled.rulings import difference, entry, scores, shifts, uncertain, uncertain_changes
 from misled.trials import Keys
@@ -51,12 +52,12 @@ _READ = ("reject", "accept", "unreadable")
 _OWN = (("self", "self_hidden"), ("self", "reasoning"), ("self_hidden", "answer"), PAIR[::-1])
 
 
-def entries(rows: pl.DataFrame, *, seed: int = 0) -> list[Entry]:
+def entries(rows: Rows, *, seed: int = 0) -> list[Entry]:
     """Every estimate of study B, tables in reading order; a column of `rows` a field of `Judged`.
 
     `seed` draws the balanced subset and the calibration set.
     """
-    if rows.is_empty():
+    if rows["arm"].is_empty():
         return []
     docket = prepare(rows)
     judged, changed = list(judge(docket)), list(flips.changes(docket))

@@ -1,8 +1,9 @@
-"""Graded trials gathered unit by unit into one polars frame.
+"""Graded trials gathered unit by unit: columns, each unpacked when asked for, or one frame.
 
-A million rows as records would fill the memory; as packed columns they do not. The
-frame's order is the units' order, whatever order they finished in, so that equal stores
-give equal tables. Knows the fields of a row, not their meaning.
+A million rows as records would fill the memory; as packed columns they do not, and tables
+need no two columns of texts at a time. The order is the units' order, whatever order they
+finished in, so that equal stores give equal tables. Knows the fields of a row, not their
+meaning.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Protocol, get_args, get_origin, get_type_hints
 
 import polars as pl
 
 from misled.records import Record
 from misled.row import Row
 
-__all__ = ["Ledger", "schema"]
+__all__ = ["Ledger", "Rows", "schema"]
 
 _TYPES: dict[Any, pl.DataType] = {
     str: pl.String(),
@@ -42,14 +43,22 @@ def schema(kind: type[Record]) -> dict[str, pl.DataType]:
     return {name: _column(hint) for name, hint in get_type_hints(kind).items()}
 
 
+class Rows(Protocol):
+    """Rows by column: a ledger, which unpacks one when asked, or a frame."""
+
+    def __getitem__(self, name: str, /) -> pl.Series:
+        """The column of a field."""
+
+
 class Ledger:
-    """Rows by unit, kept as columns."""
+    """Rows by unit, kept as packed columns."""
 
     def __init__(self, kind: type[Record] = Row) -> None:
         self._schema = schema(kind)
         self._units: list[int] = []
         self._rows: list[Any] = []
         self._chunks: list[bytes] = []
+        self._order: pl.Series | None = None
 
     def add(self, unit: int, rows: Sequence[Any]) -> None:
         """Take the rows of one unit."""
@@ -67,15 +76,21 @@ class Ledger:
         packed = io.BytesIO()
         chunk.write_ipc(packed, compression="zstd")
         self._chunks.append(packed.getvalue())
-        self._units, self._rows = [], []
+        self._units, self._rows, self._order = [], [], None
+
+    def __getitem__(self, name: str, /) -> pl.Series:
+        """One column of every row, in the order of the units."""
+        if self._rows or not self._chunks:
+            self._flush()
+        if self._order is None:
+            units = pl.DataFrame({"unit": self._column("unit")}).with_row_index()
+            self._order = units.sort("unit", maintain_order=True)["index"]
+        return self._column(name).gather(self._order)
 
     def frame(self) -> pl.DataFrame:
         """Every row, in the order of the units; the columns are the fields of its kind."""
-        self._flush()
-        units = pl.DataFrame({"unit": self._column("unit")}).with_row_index()
-        order = units.sort("unit", maintain_order=True)["index"]
         # Column by column: only one is ever held twice.
-        return pl.DataFrame({name: self._column(name).gather(order) for name in self._schema})
+        return pl.DataFrame({name: self[name] for name in self._schema})
 
     def _column(self, name: str) -> pl.Series:
         """One column of all rows, in the order in which they came."""

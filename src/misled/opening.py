@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 import polars as pl
 
-from misled.directory import Standing, standing
+from misled.directory import standing
 from misled.errors import UserError
 from misled.judge_plans import JudgePlan
 from misled.plans import Plan
@@ -80,21 +80,22 @@ def opened(directory: Path) -> Opened:
     """The run in `directory`; UserError where it holds no answer yet."""
     session = reopen(directory)
     found = standing(session, directory)
-    if found.rows.is_empty():
+    rows = found.rows
+    if rows.is_empty():
         raise UserError(f"{directory} holds no answer yet: run it first")
     with Store(directory / "misled.db", read_only=True) as store:
         texts = pl.DataFrame(
-            list(_texts(session, found.rows, store)),
+            list(_texts(session, rows, store)),
             schema=dict.fromkeys(("set", "who", "problem", "text"), pl.String()),
             orient="row",
         ).unique(["set", "who", "problem"], keep="first", maintain_order=True)
         meta, span = store.meta(), store.span()
     side = Side(
         name=str(directory),
-        rows=found.rows,
+        rows=rows,
         problems=_problems(session),
         texts=texts,
-        names=_names(session, found),
+        names=_names(session, rows),
         logged=bool(session.inputs.logged),
     )
     dates = " to ".join(end[:16].replace("T", " ") for end in span if end)
@@ -130,9 +131,9 @@ def _digest(*texts: str) -> str:
     return blake2b(msgspec.json.encode(texts), digest_size=16).hexdigest()
 
 
-def _names(session: Session, found: Standing) -> dict[str, tuple[str, ...]]:
+def _names(session: Session, rows: pl.DataFrame) -> dict[str, tuple[str, ...]]:
     """The names of each axis that may be called otherwise in another run."""
-    plan, rows = session.plan, found.rows
+    plan = session.plan
     sets = tuple(problems[0].set for problems in session.inputs.problems.values())
     asked = rows.filter(pl.col("arm").is_in(["tampered", "judge"]))
     if isinstance(plan, Plan):

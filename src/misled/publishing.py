@@ -19,6 +19,7 @@ import polars as pl
 from misled import __version__, chains, sheets
 from misled.bills import paid, prices
 from misled.judge_plans import JudgePlan
+from misled.ledger import Ledger, Rows
 from misled.pages import Listed
 from misled.plans import Plan
 from misled.records import Entry, Response, Usage
@@ -36,8 +37,13 @@ _Drawn: TypeAlias = tuple[Any, Callable[..., tuple[bytes, ...]]]  # a drawing, w
 class Standing(msgspec.Struct, frozen=True):
     """What a directory's answers give: every row, and how many units could ask more."""
 
-    rows: pl.DataFrame
+    ledger: Ledger
     unfinished: int
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """A frame of them, made anew: tables need none."""
+        return self.ledger.frame()
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -48,7 +54,7 @@ class Published(msgspec.Struct, frozen=True):
     report: Path
 
 
-def tables(session: Session, rows: pl.DataFrame) -> list[Entry]:
+def tables(session: Session, rows: Rows) -> list[Entry]:
     """Every estimate of the study's tables."""
     from misled import estimates, judgements
 
@@ -63,11 +69,12 @@ def publish(
     """Write tables, figures in these `forms`, and the report of what stands into `directory`."""
     from misled import estimates, report
 
-    entries = tables(session, found.rows)
+    entries = tables(session, found.ledger)
     estimates.write(entries, directory / "tables")
     with Store(directory / "misled.db", read_only=True) as store:
-        drawn, more = _drawn(session, entries, found.rows, store)
+        drawn, more = _drawn(session, entries, found.ledger, store)
         images = _write(drawn, forms, directory / "figures")
+        rows = found.rows
         shown = report.ReportInput(
             entries=tuple(entries),
             study=session.plan.study,
@@ -75,18 +82,18 @@ def publish(
             stopped=f"{found.unfinished} of {session.size} not finished"
             if found.unfinished
             else None,
-            notes=(*session.notes, *_thoughts(session.plan, found.rows)),
+            notes=(*session.notes, *_thoughts(session.plan, rows)),
             images=images,
-            trials=_trials(session, found.rows, store),
-            example=tuple(_example(session, found.rows, store)),
+            trials=_trials(session, rows, store),
+            example=tuple(_example(session, rows, store)),
             **more,
-            **_facts(session, store, found.rows.height),
+            **_facts(session, store, rows.height),
         )
     return Published(entries, report.summary(entries), report.write(shown, directory))
 
 
 def _drawn(
-    session: Session, entries: list[Entry], rows: pl.DataFrame, store: Store
+    session: Session, entries: list[Entry], rows: Rows, store: Store
 ) -> tuple[list[_Drawn], dict[str, Any]]:
     """The study's figures, and those of them that the report cannot draw from entries alone."""
     from misled import effort, figures, figures_effort, figures_judge, trials

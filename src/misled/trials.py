@@ -16,8 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from polars import selectors as cs
 
 from misled.flags import FLAGS
+from misled.ledger import Rows
 from misled.prompts import AS_TEXT, METHODS
 from misled.records import OUTCOMES
 
@@ -36,12 +38,15 @@ __all__ = [
     "Keys",
     "Piece",
     "beside",
+    "listed",
     "means",
     "pairs",
+    "parts",
     "pieces",
     "pool",
     "prepare",
     "probes",
+    "text",
     "with_degrees",
     "with_weights",
 ]
@@ -67,6 +72,8 @@ KINDS = (
 )
 SCORES = ("adopted", "recovered", "r_cpt")
 
+PART = 100_000  # lines that are held beside each other, if not more belong together
+
 _ORDER = {
     "arm": ("source", "gate", "tampered", *CONTROLS),
     "method": (*METHODS, AS_TEXT),
@@ -90,7 +97,7 @@ class Piece(NamedTuple):
     lines: slice
 
 
-def prepare(rows: pl.DataFrame) -> pl.DataFrame:
+def prepare(rows: Rows) -> pl.DataFrame:
     """The trials in a fixed order, whatever order the rows came in, with what tables count.
 
     Texts are `Enum`s, which take a byte or four a line, and sort in the order in which
@@ -100,27 +107,22 @@ def prepare(rows: pl.DataFrame) -> pl.DataFrame:
     and `kind` number outcomes and `KINDS`. `adopted` and `recovered` are 0 or 1 in
     answered trials and null elsewhere; each flag is a column.
     """
-    request = rows["request"].cast(pl.String).fill_null("")
-    # Column by column, so that no text is held twice.
+    request = text(rows["request"])
+    flags = rows["flags"].cast(pl.List(pl.String))
     frame = pl.DataFrame(
         {
-            **{name: _listed(rows[name], _ORDER.get(name, ())) for name in _TEXTS},
-            **{name: rows[name].cast(pl.Int64) for name in (*_COUNTS, *_TOKENS)},
+            **{name: listed(rows[name], _ORDER.get(name, ())) for name in _TEXTS},
+            **{name: rows[name].cast(pl.Int64).shrink_dtype() for name in (*_COUNTS, *_TOKENS)},
             **{name: rows[name].cast(pl.Float64) for name in _NUMBERS},
+            **{name: flags.list.contains(name).fill_null(value=False) for name in FLAGS},
             "outcome": rows["outcome"].cast(pl.String).cast(pl.Enum(OUTCOMES)),
             "request": request,
             "reply": request.rank("dense"),
             "counted": rows["counted"].cast(pl.Boolean).fill_null(value=False),
         }
-    )
-    flags = pl.col("flags").cast(pl.List(pl.String))
-    frame = frame.with_columns(
-        pl.col("d_t").fill_null(0),
-        pl.col("cluster").to_physical(),
-        *rows.select(
-            flags.list.contains(name).fill_null(value=False).alias(name) for name in FLAGS
-        ),
-    ).sort(*CELL, "arm", "problem", "sample", "reply")
+    ).with_columns(pl.col("d_t").fill_null(0), pl.col("cluster").to_physical())
+    del request, flags
+    frame = frame.sort(*CELL, "arm", "problem", "sample", "reply")
     frame = _labelled(frame.with_columns(pl.struct(GROUP).rle_id().alias("group")))
     outcome, answered = pl.col("outcome"), ~pl.col("outcome").is_in(UNANSWERED)
     kinds = {name: number for number, name in enumerate(KINDS)}
@@ -131,16 +133,20 @@ def prepare(rows: pl.DataFrame) -> pl.DataFrame:
         answered.alias("answered"),
         kind.replace_strict(kinds, default=-1, return_dtype=pl.Int8).alias("kind"),
         *(
-            pl.when(answered).then((outcome == name).cast(pl.Float64)).alias(name)
+            pl.when(answered).then((outcome == name).cast(pl.Int8)).alias(name)
             for name in SCORES[:2]
         ),
     )
 
 
-def _listed(texts: pl.Series, first: Sequence[str]) -> pl.Series:
-    """The texts as an `Enum`: "", those of `first`, then all others by themselves."""
-    texts = texts.cast(pl.String).fill_null("")
-    order = pl.Series(["", *first], dtype=pl.String)
+def text(column: pl.Series) -> pl.Series:
+    """What a column says, "" where it says nothing."""
+    return column.cast(pl.String).fill_null("")
+
+
+def listed(column: pl.Series, first: Sequence[str] = ()) -> pl.Series:
+    """Texts as an `Enum`: "", those of `first`, then all others by themselves."""
+    texts, order = text(column), pl.Series(["", *first], dtype=pl.String)
     others = texts.unique().sort()
     return texts.cast(pl.Enum(order.append(others.filter(~others.is_in(order.to_list())))))
 
@@ -153,7 +159,7 @@ def _labelled(frame: pl.DataFrame) -> pl.DataFrame:
     numbers = sorted(set(frame["d_t"]))
     several = sorted(set(labels.values()) - {str(n) for n in numbers} - {""})
     key = pl.Enum(["", *several, *(str(n) for n in numbers if n)])
-    spelled = {n: str(n) if n else "" for n in numbers}
+    spelled = {0: ""} | {n: str(n) for n in numbers if n}
     return frame.with_columns(
         pl.col("d_t").alias("degree"),
         pl.col("d_t").replace_strict(spelled, return_dtype=key),
@@ -179,12 +185,23 @@ def pieces(frame: pl.DataFrame, names: Sequence[str], columns: Sequence[str]) ->
     runs = frame.select(pl.struct(names).rle_id())[:, 0].to_numpy()
     starts = np.flatnonzero(np.diff(runs, prepend=-1))
     ends = np.append(starts[1:], frame.height)
-    whole = {name: frame[name].to_physical().to_numpy() for name in columns}
+    cut = frame.select(columns).with_columns(cs.enum().to_physical())
+    whole = {name: cut[name].to_numpy() for name in columns}
     keys = frame[starts].select(names).iter_rows()
     for values, start, end in zip(keys, starts.tolist(), ends.tolist(), strict=True):
         named = {name: str(value) for name, value in zip(names, values, strict=True) if value}
         lines = slice(start, end)
         yield Piece(named, {name: column[lines] for name, column in whole.items()}, lines)
+
+
+def parts(trials: pl.DataFrame, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The trials some at a time, those with equal `names`, with which GROUP begins, together."""
+    runs = trials.select(pl.struct(names).rle_id())[:, 0].to_numpy()
+    start = 0
+    for end in [*(np.flatnonzero(np.diff(runs)) + 1).tolist(), trials.height]:
+        if end - start >= PART or end == trials.height:
+            yield trials[start:end]
+            start = end
 
 
 def means(trials: pl.DataFrame, arm: str) -> pl.DataFrame:

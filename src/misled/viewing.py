@@ -58,10 +58,11 @@ class Viewed:
     def __init__(self, directory: Path) -> None:
         session = reopen(directory)
         found = runs.standing(session, directory)
-        if found.rows.is_empty():
+        rows = found.rows
+        if rows.is_empty():
             raise UserError(f"{directory} holds no graded trial yet; look again when it has some")
         self.unfinished, self.units = found.unfinished, session.size
-        self._trials = Trials(session, found.rows)
+        self._trials = Trials(session, rows)
         self._store = Store(directory / "misled.db", read_only=True)
         self._reading = Lock()  # a dossier is made of what other dossiers left in memory, too
         index = pages.shown(self._trials.index({"mode": "served"}))

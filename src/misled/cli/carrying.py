@@ -93,7 +93,7 @@ def carry_out(
         raise typer.Exit(INTERRUPTED)
     if done.stopped:
         say(f"misled: {done.stopped}: {found.unfinished} of {session.size} are not finished")
-    failed = Counter(found.rows.filter(found.rows["outcome"] == "failed")["reason"])
+    failed = Counter(found.ledger["reason"].filter(found.ledger["outcome"] == "failed"))
     if failed:
         kinds = ", ".join(f"{kind} {n:,}" for kind, n in sorted(failed.items()))
         say(f"misled: {failed.total():,} trials failed ({kinds}); to ask again: --retry-failed")
