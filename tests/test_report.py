@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,19 @@ from misled.session import prepare
 HOSTILE = 'x/<script>alert("1")</script>&\u202e\x00{{ 7*7 }}'
 
 
+class Undrawn(dict[str, bytes]):
+    """An empty drawing by any name, where a test reads the words beside it."""
+
+    def get(self, _: str, default: Any = None) -> Any:  # noqa: ARG002
+        return b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"/>'
+
+
+def read(found: Sequence[Entry]) -> Page:
+    """The page of these estimates."""
+    return Page(report.html(report.ReportInput(tuple(found), "", images=Undrawn())))
+
+
+@cache
 def run(**changes: Any) -> tuple[Entry, ...]:
     fields: dict[str, Any] = {"problems": 14, "degrees": (1, 2)} | changes
     return tuple(entries(synthetic.rows(synthetic.Run(**fields))))
@@ -163,15 +177,14 @@ def test_findings_tell_what_was_tested_in_advance_from_what_explores(
 
 def test_simulated_models_are_called_so_in_title_lead_and_finding() -> None:
     """And where only some of them are, the title does not say it of all."""
-    text = Page(report.html(report.ReportInput(entries=run(), plan_toml=""))).text
+    text = read(run()).text
     assert "How a tampered chain misleads (simulated models)" in text
     assert "It is simulated, by a program whose behaviour was set in advance" in text
     two = run(targets=("planted/mixed", "planted/credulous"))
     seen = cpt(two)
     assert seen is not None
     assert "2 simulated models repeated" in seen.said[0]
-    text = Page(report.html(report.ReportInput(entries=run(targets=("acme/a", "planted/mixed")),
-                                               plan_toml=""))).text  # fmt: skip
+    text = read(run(targets=("acme/a", "planted/mixed"))).text
     assert "(simulated models)" not in text
     assert " planted/mixed is simulated, by a program" in text
 
@@ -200,7 +213,7 @@ def test_what_decides_stands_before_the_table_and_is_not_folded() -> None:
     assert any(line.startswith("Made to begin its answer with a recompu") for line in methods)
     assert all("Tested in advance; shown in " in line for line in methods)
     assert alone.startswith("Told the wrong result alone, without a chain: that result in ")
-    text = Page(report.html(report.ReportInput(entries=found, plan_toml=""))).text
+    text = read(found).text
     assert "()" not in text
     assert all(line in text for line in glance.decisive if "_" not in line)
     none = changed(found, "methods", "change_net_adoption", p_adjusted=0.06)
@@ -229,11 +242,7 @@ def test_what_the_result_alone_says_of_the_chain(
 
 def test_what_is_said_of_figures_and_tests_fits_the_run(compared: tuple[Entry, ...]) -> None:
     """Only methods that were run, a second asking only where there was one, no Table 1 unseen."""
-
-    def shown(found: tuple[Entry, ...]) -> str:
-        return Page(report.html(report.ReportInput(entries=found, plan_toml=""))).text
-
-    text = shown(compared)
+    text = read(compared).text
     assert "as in Figure 5 of the first paper, arXiv 2503.19326" in text
     assert "Prefix says so" not in text
     assert "prefix says so and makes the reply begin" in text
@@ -241,7 +250,7 @@ def test_what_is_said_of_figures_and_tests_fits_the_run(compared: tuple[Entry, .
     assert "Tests fixed in advance" in text
     assert "Table 1 of the first paper" not in text
     assert "Estimates are differences of shares of trials" in text
-    assert "Table 1 of the first paper" in shown(run(sets=("word:6",), degrees=(1,)))
+    assert "Table 1 of the first paper" in read(run(sets=("word:6",), degrees=(1,))).text
     assert text.index("Tests fixed in advance") < text.index("as in Figure 5")
     again = "The question alone was asked twice"
     line = next(e for e in compared if e.keys.get("arm") == "tampered")
@@ -279,7 +288,7 @@ def test_several_models_are_told_at_a_glance() -> None:
 
 
 def test_comparisons_have_a_section_and_tests_stand_open(compared: tuple[Entry, ...]) -> None:
-    page = Page(report.html(report.ReportInput(entries=compared, plan_toml="")))
+    page = read(compared)
     ids = {a.get("id") for _, a in page.tags}
     assert {"tests", "comparisons", "families", "methods", "structures", "contrasts"} <= ids
     assert "not adjusted" in page.text
