@@ -51,7 +51,7 @@ def dots(
     for index, (axes, name) in enumerate(zip(grid, panels, strict=False)):
         mine = [e for e in entries if e.keys["set"] == name]
         _prepare(axes, entries, references, [_named(*model, models) for model in models])
-        degrees = ", ".join(dict.fromkeys(e.keys.get("d_t", "") for e in mine))
+        degrees = " or ".join(dict.fromkeys(e.keys.get("d_t", "") for e in mine))
         over = f" ($D_T$ {degrees})" if degrees else ""
         width = (52, 38, 26)[columns - 1]
         axes.set_title(wrapped([name], width).replace("$", r"\$") + over, loc="left", pad=13)

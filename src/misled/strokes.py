@@ -184,7 +184,7 @@ def legend(
         why = " (n < 10)" if all(e.clusters < 10 for e in bare) else ""
         yield Line2D([], [], linestyle="", marker="o", markersize=3.6, color=GREY, mfc="white",
                      label=f"no interval{why}")  # fmt: skip
-    for mark, words in (("x", "unsupported"), ("_", "no value read")):
+    for mark, words in (("x", "unsupported"), ("_", "no value")):
         if mark in missing:
             yield Line2D([], [], linestyle="", marker=mark, markersize=4, color=GREY, label=words)
 
