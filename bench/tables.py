@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cProfile
 import pstats
+import resource
 import sys
 import tempfile
 import time
@@ -84,17 +85,24 @@ def rows(problems: int, seed: int = 0) -> pl.DataFrame:
     return whole.with_columns(pl.lit(None).alias(name) for name in empty)
 
 
+def peak() -> float:
+    """Resident megabytes at their highest so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
 def main() -> None:
     """Time the tables, and the files of them."""
     found = rows(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
-    print(f"{found.height:,} rows")
+    print(f"{found.height:,} rows, {peak():,.0f} MB at most")
     profile = cProfile.Profile()
     began = time.perf_counter()
     if "--profile" in sys.argv:
         profile.enable()
     entries = estimates.entries(found)
     profile.disable()
-    print(f"{len(entries):,} entries in {time.perf_counter() - began:.1f} s")
+    print(
+        f"{len(entries):,} entries in {time.perf_counter() - began:.1f} s, {peak():,.0f} MB at most"
+    )
     if "--profile" in sys.argv:
         pstats.Stats(profile).sort_stats("cumulative").print_stats(45)
     began = time.perf_counter()
