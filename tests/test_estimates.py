@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import synthetic
-from misled import sheets
+from misled import sheets, trials
 from misled.errors import StoreError
 from misled.estimates import entries, frame, write
 from misled.ledger import Ledger
@@ -290,6 +290,30 @@ def test_the_order_of_rows_changes_nothing() -> None:
     for seed in range(3):
         random.Random(seed).shuffle(rows)
         assert tables_of(rows) == expected
+
+
+def test_a_ledger_gives_the_tables_of_its_frame_and_makes_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = synthetic.Run(methods=("baseline",), degrees=(1,), problems=12, samples=2)
+    rows = list(synthetic.trials(run))
+    units, ledger = [rows[i : i + 40] for i in range(0, len(rows), 40)], Ledger()
+    for number in reversed(range(len(units))):
+        ledger.add(number, units[number])
+        assert len(ledger["arm"]) == sum(map(len, units[number:]))
+    expected = entries(ledger.frame())
+    assert expected == tables_of(rows)
+    monkeypatch.delattr(Ledger, "frame")
+    assert entries(ledger) == expected
+
+
+def test_how_many_lines_are_held_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = synthetic.Run(methods=("baseline", "prefix"), problems=12, degrees=(1, 2))
+    whole = entries(synthetic.rows(run))
+    assert len(list(trials.parts(trials.prepare(synthetic.rows(run)), trials.GROUP))) == 1
+    monkeypatch.setattr(trials, "PART", 1)
+    assert len(list(trials.parts(trials.prepare(synthetic.rows(run)), trials.GROUP))) > 1
+    assert entries(synthetic.rows(run)) == whole
 
 
 def test_no_rows_give_no_entries() -> None:
