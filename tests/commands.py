@@ -103,6 +103,10 @@ def _serve(place: int) -> None:
     for module in pkgutil.walk_packages(package.__path__, "misled."):
         if module.name not in _APART:
             importlib.import_module(module.name)
+    report = importlib.import_module("misled.report")
+    for study in ("cpt", "judge"):  # compiles their templates
+        report.html(report.ReportInput(entries=(), plan_toml="", study=study))
+    importlib.import_module("matplotlib.mathtext").MathTextParser("path").parse("$x$")
     warnings.filterwarnings("ignore", ".*multi-threaded.*", DeprecationWarning)  # of fork
     with socket.socket(fileno=place) as clients:
         while True:

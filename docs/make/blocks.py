@@ -27,9 +27,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from misled.cli import main as command_line
+from misled.parts import PARTS
+from misled.report import ReportInput, html
 
-for heavy in ("misled.publishing", "misled.report", "misled.rehearsal"):
+for heavy in ("misled.publishing", "misled.rehearsal", "misled.estimates", "misled.embedding"):
     importlib.import_module(heavy)
+for study in PARTS:  # compiles their templates
+    html(ReportInput(entries=(), plan_toml="", study=study))
 
 _FENCE = re.compile(r'^```(\w+)(?: title="([^"]*)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 _RUNS = ("cpt", "judge", "run", "report")

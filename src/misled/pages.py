@@ -77,6 +77,7 @@ def blocks(listed: Listed | None) -> dict[str, Any]:
     return {"index": raw[0], "script": raw[1], "shards": raw[2:]}
 
 
+@cache  # its templates are compiled once
 def environment() -> jinja2.Environment:
     """The package's templates; all that they print is escaped, and made visible."""
     return jinja2.Environment(

@@ -11,13 +11,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import jinja2
-from markupsafe import Markup
 from msgspec.structs import replace
 
-from misled import facing, figures_versus, glossary, latex, sheets
+from misled import facing, figures_versus, glossary, latex, pages, sheets
 from misled.comparing import Comparison
 from misled.differing import NOTHING
 from misled.records import Record
@@ -79,15 +76,8 @@ def title(found: Comparison) -> str:
 
 def html(found: Comparison, plates: Sequence[Plate]) -> str:
     """The page with its figures."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("misled", "data"),
-        autoescape=True,
-        finalize=_plain,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-    )
     faced = facing.faced(found.entries)
-    return environment.get_template("compare.html.jinja").render(
+    return pages.environment().get_template("compare.html.jinja").render(
         title=title(found),
         names=found.names,
         differing=found.differing,
@@ -116,9 +106,3 @@ def _cut(table: sheets.Sheet) -> sheets.Sheet:
 
 def _data(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
-
-
-def _plain(value: Any) -> Any:
-    """Every value that the template prints, with what cannot be seen written out."""
-    plain = isinstance(value, Markup) or not isinstance(value, str)
-    return value if plain else sheets.visible(value)
