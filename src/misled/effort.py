@@ -40,6 +40,7 @@ _COMPARED = (
     ("tampered", "again"),
 )
 _TYPICAL = {"method": "baseline", "structure": "intact", "channel": "user"}
+_FEW = 200
 _SUBTRACTED = (("again", "gate"), ("clean", "again"), ("tampered", "again"))
 
 
@@ -81,7 +82,10 @@ def effort(trials: pl.DataFrame) -> list[Entry]:
 
 
 def strips(trials: pl.DataFrame) -> list[Strip]:
-    """What the medians of `effort` and `differences` were made of, without what is censored."""
+    """What the medians of `effort` and `differences` were made of, without what is censored.
+
+    Of medians of a few values, which figures show beside them one by one.
+    """
     subtracted = _each(trials, _SUBTRACTED)
     return [
         *(strip for cut in costs.by_arm(trials) for strip in _strips("", cut, costs.bounds)),
@@ -96,7 +100,7 @@ def _strips(
     for quantity in costs.QUANTITIES:
         low, high = ends(columns, quantity)
         values = low[low == high]
-        if values.size:
+        if 0 < values.size <= _FEW:
             yield Strip(f"{prefix}{quantity}", keys, tuple(values.tolist()))
 
 

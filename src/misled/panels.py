@@ -59,7 +59,6 @@ _OPEN = {  # a median that truncated replies leave open
     True: (r"$\updownarrow$", "median left open by the limit"),
 }
 _COUNTED = "tokens counted with o200k_base"
-_MOST = 200  # problems that are drawn one by one
 _DOT = (-0.003, 0.003, math.nan)  # a stroke as good as without length
 _APART = 0.38  # between the two dots of a group
 _SHOWN = (5, 95)  # percentiles of the single differences, where all take so many times as much
@@ -76,7 +75,7 @@ def panels(
     """
     models = list(dict.fromkeys((e.keys["target"], e.keys["source"]) for e in entries))
     lender = _lender(models)
-    drawn, net = [s for s in strips if len(s.values) <= _MOST], quantity.startswith("net_")
+    net = quantity.startswith("net_")
     columns = 1 if len(models) == 1 else 2
     rows = math.ceil(len(models) / columns)
     figure = Figure(figsize=(4.6 if columns == 1 else 7.0, 0.85 + 2.3 * rows))
@@ -86,11 +85,11 @@ def panels(
     looks = strokes((e.keys["arm"] for e in entries), list(_ARMS))
     for index, (axes, model) in enumerate(zip(grid, models, strict=False)):
         mine = [e for e in entries if (e.keys["target"], e.keys["source"]) == model]
-        _scale(axes, entries, drawn, net=net)
+        _scale(axes, entries, strips, net=net)
         _name_groups(axes, list(dict.fromkeys(group for group, _, _ in places)))
         for e in mine:
             x, look = places[_slot(e, entries)], looks[e.keys["arm"]]
-            for strip in drawn:
+            for strip in strips:
                 if not _is_one(e) and (strip.quantity, strip.keys) == (e.metric, _plain(e.keys)):
                     _scatter(axes, strip, x, look)
             _dot(axes, e, x, look)
@@ -107,7 +106,7 @@ def panels(
     handles = [
         *_handles(entries, looks, net=net),
         *_nowhere(places, entries, models),
-        *_single("one pair" if net else "one reply", drawn, grid[0].get_ylim()),
+        *_single("one pair" if net else "one reply", strips, grid[0].get_ylim()),
     ]
     across = ((2, 3) if net else (3, 6))[columns - 1]
     keyed(figure, handles, across=across, length=1.4)
