@@ -98,10 +98,10 @@ def test_models_that_solve_alone_hardly_ever_speak_of_a_handed_chain() -> None:
     ],
 )
 def test_hostile_texts_are_searched_in_linear_time(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit)) + " the previous thought"
-    began = time.perf_counter()
+    text = unit * (300_000 // len(unit)) + " the previous thought"
+    began = time.process_time()
     assert not finds_fault(text)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 8
 
 
 def test_perfunctory_is_short_beside_the_gate_and_calculates_nothing() -> None:

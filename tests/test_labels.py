@@ -250,7 +250,7 @@ def test_the_gold_answer_of_the_next_item_is_not_right(name: str) -> None:
 
 
 def test_a_hanging_pair_is_given_up_and_the_next_one_is_answered() -> None:
-    with Checker(calls=300_000, cpu=2) as checker:
+    with Checker(calls=300_000, cpu=1) as checker:
         assert checker("9^{9^{9^{9}}}", "1") in ("timeout", "memory")
         assert checker(r"\sum_{k=1}^{10000000} \frac{1}{k^2}", "2") in ("timeout", "memory")
         assert checker(r"\sqrt{12}", r"2\sqrt{3}") == "equal"

@@ -372,11 +372,11 @@ def test_reasoning_in_answer_is_a_copy_and_no_summary() -> None:
     ],
 )
 def test_hostile_texts_are_graded_in_linear_time(unit: str) -> None:
-    text = unit * (500_000 // len(unit))
+    text = unit * (200_000 // len(unit))
     began = time.process_time()
     graded = grade(text, "4821", tampered="4827", reasoning=text, w_left=0)
     assert graded.outcome in OUTCOMES
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 8
 
 
 def test_flags_of_real_traces() -> None:
