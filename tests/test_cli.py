@@ -21,6 +21,7 @@ import misled as package
 from commands import fresh, misled
 
 CPT = "cpt --model planted/mixed --problems addition:15+13 --n 12 --digits 1-2 --figures svg"
+SMALL = "cpt --model planted/mixed --problems addition:15+13 --n 5 --digits 1 --figures none"
 
 
 def one_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -188,14 +189,14 @@ def test_a_directory_where_nothing_was_answered_takes_another_plan(tmp_path: Pat
 
 
 def test_the_kept_plan_goes_on_with_its_own_run(tmp_path: Path) -> None:
-    assert misled(f"{CPT} --max-requests 5 --run r", tmp_path).returncode == 0
+    assert misled(f"{SMALL} --max-requests 5 --run r", tmp_path).returncode == 0
     assert misled("run r/plan.toml --figures none", tmp_path).returncode == 0
     assert not (tmp_path / "runs").exists()
     assert "not finished" not in (tmp_path / "r/report.html").read_text()
 
 
 def test_a_report_says_that_its_run_is_not_finished(tmp_path: Path) -> None:
-    done = misled(f"{CPT} --max-requests 30 --run r", tmp_path)
+    done = misled(f"{SMALL} --max-requests 10 --run r", tmp_path)
     assert "are not finished" in done.stderr
     assert misled("report r --figures none", tmp_path).returncode == 0
     assert "not finished" in (tmp_path / "r/report.html").read_text()
@@ -217,7 +218,7 @@ def test_a_damaged_answer_is_not_reused(finished: Path, tmp_path: Path) -> None:
 def test_prompts_that_changed_since_the_run_began_are_noticed(tmp_path: Path) -> None:
     words = tmp_path / "words.toml"
     words.write_text('[cpt]\nuncertainty = "Here is {thought}, which may be wrong."\n')
-    command = f"{CPT} --prompts words.toml --run r"
+    command = f"{SMALL} --prompts words.toml --run r"
     assert misled(command, tmp_path).returncode == 0
     words.write_text('[cpt]\nuncertainty = "Here is {thought}, which could be wrong."\n')
     one_line(misled(command, tmp_path), "other prompts")
@@ -316,7 +317,7 @@ def test_an_interrupt_exits_130_and_the_run_can_go_on(tmp_path: Path) -> None:
 def test_no_key_of_the_environment_is_written_anywhere(tmp_path: Path) -> None:
     secret = "sk-do-not-write-me-anywhere"
     environment = os.environ | {"OPENAI_API_KEY": secret, "VLLM_API_KEY": secret}
-    done = misled(f"{CPT} --run r", tmp_path, env=environment)
+    done = misled(f"{SMALL} --run r", tmp_path, env=environment)
     assert done.returncode == 0
     for path in (tmp_path / "r").rglob("*"):
         assert path.is_dir() or secret.encode() not in path.read_bytes()
