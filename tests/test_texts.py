@@ -177,14 +177,21 @@ def test_bytes_that_are_no_text_are_one_line() -> None:
 
 
 @pytest.mark.skipif(not TRACES.is_dir(), reason="needs the shared traces")
-@pytest.mark.parametrize(("scope", "degree"), [("endings", 1), ("all", 3), ("last", 6)])
-def test_on_every_real_trace_only_the_asked_digits_change(scope: str, degree: int) -> None:
+@pytest.mark.parametrize(
+    ("scope", "degree", "part"),
+    [("endings", 1, slice(0, None, 2)), ("last", 6, slice(1, None, 2)), ("all", 3, slice(None))],
+    ids=["endings", "last", "all"],
+)
+def test_on_every_real_trace_only_the_asked_digits_change(
+    scope: str, degree: int, part: slice
+) -> None:
+    """The steps of a trace take most of the time, so that one of two scopes has it."""
     texts = [
         json.loads(line)["reasoning"]
         for path in sorted(TRACES.glob("*.jsonl"))
         for line in path.read_text("utf-8").splitlines()
     ]
-    texts = [text for text in texts if text]
+    texts = [text for text in texts if text][part]
     feed = "".join(json.dumps({"reasoning": text}) + "\n" for text in texts)
     done = misled("tamper", "--digits", str(degree), "--scope", scope, feed=feed)
     assert done.returncode == int(degree > 1), "short results are errors of their records"
