@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
@@ -20,12 +21,12 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-__all__ = ["fresh", "misled"]
+__all__ = ["Running", "fresh", "misled", "started"]
 
 _SECONDS = 120
 _APART = {"misled.__main__", "misled.engines.embedded"}  # these are programs
@@ -46,6 +47,50 @@ def fresh(
     )
 
 
+class Running:
+    """A command under way; one at a time. It hears signals as any process does."""
+
+    returncode: int | None = None
+
+    def __init__(self, words: Sequence[str], cwd: Path, env: dict[str, str], feed: bytes) -> None:
+        self.words = list(words)
+        self._files = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115 (closed at its end)
+        self._files[0].write(feed)
+        self._files[0].seek(0)
+        asked = {"words": self.words, "cwd": str(cwd), "env": env}
+        numbers = [file.fileno() for file in self._files]
+        socket.send_fds(_server(), [json.dumps(asked).encode()], numbers)
+        self.pid = int(_server().recv(64))
+
+    def send_signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            if self.poll() is None:
+                os.kill(self.pid, number)
+
+    def poll(self, seconds: float = 0) -> int | None:
+        """The exit code once it has ended, for which it may take so long."""
+        if self.returncode is None and select.select([_server()], [], [], seconds)[0]:
+            self.returncode = int(_server().recv(64))
+        return self.returncode
+
+    def ended(self, seconds: float = _SECONDS) -> subprocess.CompletedProcess[str]:
+        """How it ended."""
+        code = self.poll(seconds)
+        if code is None:
+            raise subprocess.TimeoutExpired(self.words, seconds)
+        said = []
+        for file in self._files:
+            file.seek(0)
+            said.append(file.read().decode())
+            file.close()
+        return subprocess.CompletedProcess(self.words, code, *said[1:])
+
+
+def started(words: str | Sequence[object], cwd: Path) -> Running:
+    """A command, not waited for."""
+    return Running(_words(words), cwd, dict(os.environ), b"")
+
+
 def misled(
     words: str | Sequence[object],
     cwd: Path,
@@ -54,17 +99,8 @@ def misled(
     feed: str | bytes = "",
 ) -> subprocess.CompletedProcess[str]:
     """How a command ends that reads `feed`."""
-    listed = _words(words)
-    asked = {"words": listed, "cwd": str(cwd), "env": dict(env or os.environ)}
-    with ExitStack() as stack:
-        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
-        files[0].write(feed.encode() if isinstance(feed, str) else feed)
-        files[0].seek(0)
-        code = _asked(json.dumps(asked).encode(), [file.fileno() for file in files])
-        for file in files:
-            file.seek(0)
-        out, err = (file.read().decode() for file in files[1:])
-    return subprocess.CompletedProcess(listed, code, out, err)
+    given = feed.encode() if isinstance(feed, str) else feed
+    return Running(_words(words), cwd, dict(env or os.environ), given).ended()
 
 
 def _words(words: str | Sequence[object]) -> list[str]:
@@ -91,12 +127,6 @@ def _server() -> socket.socket:
     return ours
 
 
-def _asked(message: bytes, files: list[int]) -> int:
-    server = _server()
-    socket.send_fds(server, [message], files)
-    return int(server.recv(64))
-
-
 def _serve(place: int) -> None:
     """Forks for every message, until there are no more."""
     package = importlib.import_module("misled")
@@ -118,6 +148,7 @@ def _serve(place: int) -> None:
                 _become(json.loads(message), files)
             for file in files:
                 os.close(file)
+            clients.send(str(pid).encode())
             _, status = os.waitpid(pid, 0)
             clients.send(str(os.waitstatus_to_exitcode(status)).encode())
 

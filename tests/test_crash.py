@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import misled
+from commands import Running, misled, started
 from misled.directory import execute
 from misled.draws import Draws
 from misled.plans import parse
@@ -42,7 +42,7 @@ def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 def command(url: str, directory: Path) -> list[str]:
     options = "--problems addition:15+13 --n 12 --digits 1-3 --methods baseline,uncertainty,prefix"
     return [
-        *(sys.executable, "-m", "misled", "cpt", "--model", "llamacpp/m", "--base-url", url),
+        *("cpt", "--model", "llamacpp/m", "--base-url", url),
         *options.split(),
         *("--concurrency", str(CONCURRENCY), "--figures", "none", "--run", str(directory)),
     ]
@@ -88,31 +88,31 @@ def test_a_study_killed_again_and_again_gives_the_tables_of_one_that_was_not(
     while True:
         before = committed(directory)
         seen = len(log.read_text().splitlines()) if log.exists() else 0
-        process = subprocess.Popen(command(url, directory), stderr=subprocess.PIPE)
+        process = started(command(url, directory), tmp_path)
         if killed < KILLS:
             wait_for_requests(log, seen + draws.below(60), process)
             time.sleep(draws.unit() * 0.03)
-            process.kill()
+            process.send_signal(signal.SIGKILL)
             killed += 1
-        _, errors = process.communicate(timeout=120)
+        done = process.ended()
         asked = log.read_text().splitlines()[seen:]
         assert not before & set(asked), "a committed request was asked again"
         asked_before |= set(asked)
-        if process.returncode == 0:
+        if done.returncode == 0:
             break
-        assert killed <= KILLS, errors.decode()
+        assert killed <= KILLS, done.stderr
     counts = Counter(log.read_text().splitlines())
     twice = sum(counts.values()) - len(counts)
     assert set(counts) == committed(directory)
     sys.stdout.write(f"kills survived {killed}, asked twice {twice} of {len(counts)}\n")
 
     calm = tmp_path / "calm"
-    done = misled(command(url, calm)[3:], tmp_path)
+    done = misled(command(url, calm), tmp_path)
     assert done.returncode == 0, done.stderr
     assert tables(directory) == tables(calm)
 
 
-def wait_for_requests(log: Path, number: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for_requests(log: Path, number: int, process: Running) -> None:
     """Until the server has heard so many requests, or the run has ended."""
     deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
@@ -133,7 +133,7 @@ def test_a_first_interrupt_lets_what_is_in_flight_finish_and_asks_no_more(tmp_pa
     said = b'{"choices": [{"message": {"content": "5"}, "finish_reason": "stop"}]}'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     with server:
-        process = subprocess.Popen(command(url, tmp_path / "run"), stderr=subprocess.PIPE)
+        process = started(command(url, tmp_path / "run"), tmp_path)
         server.settimeout(60)
         flying = [server.accept()[0] for _ in range(CONCURRENCY)]
         for connection in flying:
@@ -142,11 +142,11 @@ def test_a_first_interrupt_lets_what_is_in_flight_finish_and_asks_no_more(tmp_pa
         time.sleep(0.3)
         for connection in flying:
             connection.sendall(head % len(said) + said)
-        _, errors = process.communicate(timeout=60)
+        done = process.ended(60)
         for connection in flying:
             assert connection.recv(1 << 20).count(b"POST /v1") == 0  # none after the first
             connection.close()
-    assert process.returncode == 130, errors
+    assert done.returncode == 130, done.stderr
     assert len(committed(tmp_path / "run")) == CONCURRENCY
 
 
@@ -154,7 +154,8 @@ def test_a_first_interrupt_lets_what_is_in_flight_finish_and_asks_no_more(tmp_pa
 def test_a_second_interrupt_stops_within_two_seconds(tmp_path: Path) -> None:
     server, url = hanging()
     with server:
-        process = subprocess.Popen(command(url, tmp_path / "run"), stderr=subprocess.PIPE)
+        words = [sys.executable, "-m", "misled", *command(url, tmp_path / "run")]
+        process = subprocess.Popen(words, stderr=subprocess.PIPE)
         server.settimeout(60)
         connection, _ = server.accept()
         assert connection.recv(1) == b"P"  # the first request is under way
