@@ -19,7 +19,7 @@ from misled import batches, stats
 from misled.flags import FLAGS
 from misled.lines import FIRST_ANSWERED, counted, entry, line
 from misled.records import OUTCOMES, Entry
-from misled.trials import ANSWERED, CELL, PROBLEM, SENT, SOLVED, Piece, pieces
+from misled.trials import ANSWERED, CELL, GROUP, PROBLEM, SENT, SOLVED, Piece, parts, pieces
 
 __all__ = ["answers_in_reasoning", "flagged", "stops"]
 
@@ -49,7 +49,7 @@ def stops(trials: pl.DataFrame) -> list[Entry]:
                 pl.Enum(trials[name].unique().cast(pl.String).append(_NONE).unique().sort())
             ]
         )
-        .unique(reply, keep="first", maintain_order=True)
+        .unique(reply, keep="first")
         .sort(reply)
         .collect()
     )
@@ -116,13 +116,14 @@ def _replies(trials: pl.DataFrame) -> Iterator[tuple[Piece, pl.DataFrame]]:
     """
     arms = [arm for arm in trials["arm"].unique().sort() if arm != "source"]
     for arm in arms:
-        names = _CUT.get(arm, CELL)
-        reply = [*names, *PROBLEM, "sample", "reply"]
-        more = ["code", "outcome", "reason", *FLAGS]
-        mine = trials.lazy().filter(pl.col("arm") == arm).select(*reply, *more).collect()
-        mine = mine.sort(reply).unique(reply, keep="first", maintain_order=True)
-        for piece in pieces(mine, names, ["code", "cluster", *FLAGS]):
-            yield piece._replace(keys=piece.keys | {"arm": arm}), mine
+        names, more = _CUT.get(arm, CELL), ["code", "outcome", "reason", *FLAGS]
+        for part in parts(trials, SOLVED if arm in _CUT else GROUP):
+            reply = [*_CUT.get(arm, ["cell"]), *PROBLEM, "sample", "reply"]
+            mine = part.lazy().filter(pl.col("arm") == arm).sort(reply)
+            mine = mine.unique(reply, keep="first", maintain_order=True)
+            frame = mine.select(*names, "cluster", *more).collect()
+            for piece in pieces(frame, names, ["code", "cluster", *FLAGS]):
+                yield piece._replace(keys=piece.keys | {"arm": arm}), frame
 
 
 def _thirds(mine: pl.DataFrame) -> dict[tuple[str, str], list[float]]:

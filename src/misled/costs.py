@@ -73,7 +73,8 @@ def spent(trials: pl.DataFrame) -> pl.LazyFrame:
     server = pl.coalesce(completion, ours)
     tokens = pl.Enum(["counted", "server"])
     frame = trials.lazy().select(
-        *("arm", *CELL, "degree", "degrees", *PROBLEM, "sample", "request", "reply"),
+        *("arm", *CELL, "cell", "group", "degree", "degrees"),
+        *(*PROBLEM, "sample", "request", "reply"),
         *("outcome", "answered"),
         pl.when("counted").then(ours).otherwise(server).alias("total_tokens"),
         reasoning,
@@ -93,7 +94,7 @@ def spent(trials: pl.DataFrame) -> pl.LazyFrame:
 
 def once(costs: pl.LazyFrame, arm: str) -> pl.LazyFrame:
     """The replies of `arm`, each once in each of its cells."""
-    cut = CELL if arm == "tampered" else CUT[arm]
+    cut = ("cell",) if arm == "tampered" else CUT[arm]
     mine = costs.filter(pl.col("arm") == arm)
     if arm == "gate":
         mine = mine.filter(pl.col("sample") == 0)

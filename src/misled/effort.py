@@ -141,12 +141,14 @@ def _each(
     columns = [*PROBLEM, "degree", *costs.PAIRED, *floor]
     for arm, base in compared:
         names = (*(GROUP if arm == "tampered" else costs.CUT[arm]), "tokens")
+        order = ("group", "tokens") if arm == "tampered" else names
         for some in costs.paired(trials, arm, base):
-            both = some
+            both = some.sort(*order, *PROBLEM, "sample", "reply").select(
+                *names, *PROBLEM, "degree", "degrees", *costs.PAIRED
+            )
             if shares is not None:
-                both = some.join(shares.lazy(), on=on, how="left", maintain_order="left")
-            both = both.sort(*names, *PROBLEM, "sample", "reply")
-            frame = both.select(*names, *columns, "degrees").collect()
+                both = both.join(shares.lazy(), on=on, how="left", maintain_order="left")
+            frame = both.collect()
             for piece in pieces(frame, names, columns):
                 keys = piece.keys | {"arm": arm, "to": base}
                 if arm == "tampered":
