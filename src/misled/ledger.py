@@ -90,12 +90,22 @@ class Ledger:
     def frame(self) -> pl.DataFrame:
         """Every row, in the order of the units; the columns are the fields of its kind."""
         # Column by column: only one is ever held twice.
-        return pl.DataFrame({name: self[name] for name in self._schema})
+        return pl.DataFrame({name: _once(self[name]) for name in self._schema})
 
     def _column(self, name: str) -> pl.Series:
         """One column of all rows, in the order in which they came."""
         parts = [pl.read_ipc(chunk, columns=[name])[name] for chunk in self._chunks]
         return pl.concat(parts, rechunk=True)
+
+
+def _once(column: pl.Series) -> pl.Series:
+    """The column, its texts held once each where most of them repeat another."""
+    if column.dtype != pl.String:
+        return column
+    texts = column.drop_nulls().unique()
+    if len(texts) > len(column) // 8:
+        return column
+    return texts.gather(column.cast(pl.Enum(texts)).to_physical()).alias(column.name)
 
 
 def _plain(value: object) -> object:
