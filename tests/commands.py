@@ -81,9 +81,10 @@ class Running:
         said = []
         for file in self._files:
             file.seek(0)
-            said.append(file.read().decode())
+            said.append(file.read())
             file.close()
-        return subprocess.CompletedProcess(self.words, code, *said[1:])
+        out, err = (text.decode() for text in said[1:])
+        return subprocess.CompletedProcess(self.words, code, out, err)
 
 
 def started(words: str | Sequence[object], cwd: Path) -> Running:

@@ -207,7 +207,7 @@ def test_on_every_real_trace_only_the_asked_digits_change(
         digits = [[c for c in line[key] if c.isdigit()] for key in ("result", "tampered")]
         assert sum(a != b for a, b in zip(*digits, strict=True)) == degree
         assert digits[1][0] != "0" or digits[0][0] == "0"
-    assert tampered > 50
+    assert tampered > len(texts) // 12
 
 
 def test_thinking_inside_an_answer_is_not_graded() -> None:
