@@ -83,7 +83,7 @@ def test_a_rate_that_is_no_rate_is_refused(rate: float) -> None:
 
 def test_on_a_terminal_a_run_shows_its_stages_and_elsewhere_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "misled", "cpt", "--model", "planted/mixed", "--n", "40"]
-    command += ["--problems", "addition:8+8", "--digits", "1-6", "--figures", "none"]
+    command += ["--problems", "addition:8+8", "--digits", "1-2", "--figures", "none"]
     ours, theirs = pty.openpty()
     environ = os.environ | {"TERM": "xterm", "COLUMNS": "100"}
     watched = [*command, "--run", str(tmp_path / "a")]
@@ -119,7 +119,7 @@ def test_a_run_with_failed_requests_says_so_and_how_to_ask_again(tmp_path: Path)
 
 
 def test_an_export_into_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
-    asked = "cpt --model planted/mixed --figures none --problems addition:8+8 --digits 1-6 --n 60"
+    asked = "cpt --model planted/mixed --figures none --problems addition:8+8 --digits 1-2 --n 40"
     assert misled(f"{asked} --run run", tmp_path).returncode == 0
     run = tmp_path / "run"
     export = [sys.executable, "-m", "misled", "export", str(run), "--to", "jsonl", "--out", "-"]
