@@ -62,7 +62,6 @@ class Trials:
     def __init__(self, session: Session, rows: pl.DataFrame) -> None:
         self.session, self.rows = session, rows
         self.study = session.plan.study
-        self.ids = trial_index.identities(rows, self.study)
         self._named = rows.select(trial_index.IDENTITY[self.study])
         self._turned = trial_index.turns(rows) if self.study == "judge" else None
         self._block = lru_cache(maxsize=4)(self._indexed)
@@ -78,6 +77,11 @@ class Trials:
         said = pl.DataFrame(known, (*of, "question", "accepted"), orient="row")
         frame = self.rows.join(said, on=of, how="left", maintain_order="left")
         return trial_index.packed(frame, self.study, self.ids, texts)
+
+    @cached_property
+    def ids(self) -> list[bytes]:
+        """The name of each trial, made when asked for: of too many, none is."""
+        return trial_index.identities(self.rows, self.study)
 
     @cached_property
     def places(self) -> dict[str, int]:
