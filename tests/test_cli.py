@@ -272,7 +272,7 @@ def test_a_budget_stops_the_run_says_so_and_the_same_command_goes_on(
 
 
 def test_a_token_budget_is_kept(tmp_path: Path) -> None:
-    done = misled(f"{CPT} --max-tokens-total 2000 --run r", tmp_path)
+    done = misled(f"{SMALL} --n 12 --max-tokens-total 2000 --run r", tmp_path)
     assert done.returncode == 0
     assert "--max-tokens-total 2000 is spent" in done.stderr
 
@@ -282,9 +282,9 @@ def test_a_disk_that_is_full_is_one_line_and_what_was_answered_is_kept(tmp_path:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 
-    done = fresh(f"{CPT} --n 40 --run r", tmp_path, preexec_fn=cramped)
+    done = fresh(f"{SMALL} --n 40 --run r", tmp_path, preexec_fn=cramped)
     one_line(done, "misled.db", "free space")
-    assert misled(f"{CPT} --n 40 --run r", tmp_path).returncode == 0
+    assert misled(f"{SMALL} --n 40 --run r", tmp_path).returncode == 0
     assert misled("verify r", tmp_path).returncode == 0
 
 
