@@ -102,7 +102,7 @@ def prepare(rows: Rows) -> pl.DataFrame:
 
     Texts are `Enum`s, which take a byte or four a line, and sort in the order in which
     a reader expects their values; absent keys are "" so that equal cells are equal in a
-    join. Requests, of which there are as many as lines, are numbered by `reply` instead.
+    join. Requests, of which there are as many as lines, stay texts, and `reply` numbers them.
     `degree` is D_T as a number, `degrees` those of the group as a plan spells them; `code`
     and `kind` number outcomes and `KINDS`. `adopted` and `recovered` are 0 or 1 in
     answered trials and null elsewhere; each flag is a column.
