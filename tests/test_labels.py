@@ -122,6 +122,13 @@ def test_a_text_matches_an_alias_or_is_provisionally_wrong(
     assert found.reason == (None if y else "provisional")
 
 
+@pytest.mark.parametrize("mark", ["Answer:", "The answer is"])
+def test_a_number_with_spaced_separators_is_one_number(mark: str) -> None:
+    answer = rf"{mark} 11,\! 111,\! 100"
+    assert label(answer, ["11111100"], of="math").y is True
+    assert label(answer, ["11"], of="math").y is False
+
+
 @pytest.mark.parametrize(
     ("answer", "gold", "y"),
     [

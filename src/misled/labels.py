@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from misled.aliases import states
 from misled.answers import Unreadable, canonical, read, same
-from misled.expressions import Equal, Equality, equal, is_compound, is_formula
+from misled.expressions import Equal, Equality, equal, is_compound, is_formula, tidy
 from misled.records import Record
 from misled.refusals import is_refusal
 
@@ -162,7 +162,7 @@ def _of_math(answer: str, golds: Sequence[str], algebra: Equal | None) -> Label:
     compound = bool(candidates) and (is_compound(candidates[0]) or len(candidates[0]) < _SHORT)
     other = compound and is_formula(candidates[0]) and set(found) == {"different"}
     if boxed is None and numeric and not (other and is_compound(candidates[0])):
-        stated = read(answer, integer=False)
+        stated = _number(answer)
         if isinstance(stated, Unreadable):
             if other:
                 return Label(y=False, by="deterministic")
@@ -173,6 +173,13 @@ def _of_math(answer: str, golds: Sequence[str], algebra: Equal | None) -> Label:
         return Label(None, reason="none")
     unknown = [each for each in found if each != "different"]
     return Label(None, reason=unknown[0]) if unknown else Label(y=False, by="deterministic")
+
+
+def _number(answer: str) -> str | Unreadable:
+    """The number that an answer states: all that follows its mark if no word, else what is read."""
+    cued = _cued(answer) or ""
+    whole = None if any(map(str.isalpha, cued)) else canonical(tidy(cued))
+    return read(answer, integer=False) if whole is None else whole
 
 
 def _formulas(answer: str) -> list[str]:
