@@ -15,10 +15,12 @@ from commands import fresh, misled
 from misled.bills import paid, prices
 from misled.cli.output import standing
 from misled.errors import StoreError, UserError
+from misled.ledger import Ledger
 from misled.plans import Plan, parse
 from misled.progress import Progress, Spent, Stage
+from misled.publishing import Standing, publish
 from misled.records import Failure, Request, Response, Usage
-from misled.session import keep, prepare
+from misled.session import keep, prepare, reopen
 from misled.store import Store
 
 PRICED = {"openai/a": {"prices": {"input": 2.0, "output": 8.0, "cached": 0.5}, "rpm": 60.0}}
@@ -116,6 +118,14 @@ def test_a_run_with_failed_requests_says_so_and_how_to_ask_again(tmp_path: Path)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line == "misled: 1 trials failed (unclassified 1); to ask again: --retry-failed"
+
+
+def test_a_run_that_was_stopped_before_its_first_answer_has_a_report(tmp_path: Path) -> None:
+    with Store(tmp_path / "misled.db") as store:
+        keep(store, prepare(plan()))
+    session = reopen(tmp_path)
+    publish(session, tmp_path, Standing(Ledger(session.experiment.row), 2), ())
+    assert (tmp_path / "report.html").is_file()
 
 
 def test_an_export_into_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
