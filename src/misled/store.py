@@ -124,7 +124,7 @@ def _told(path: Path, doing: str) -> Iterator[None]:
         # SQLite quotes the damaged schema that it cannot read.
         word = str(error) if isinstance(error, sqlite3.Error) else "malformed database schema"
         if "full" in word or "disk I/O" in word:
-            fix = "free space on the disk and run the same command again; all answers are kept"
+            fix = "free space on the disk and run the same command again: it goes on from here"
         elif "not a database" in word or "malformed" in word or "no such table" in word:
             fix = f"the file is damaged: use a new --run, with --reuse {path.parent} for the rest"
         else:

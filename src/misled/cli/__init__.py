@@ -50,14 +50,21 @@ def _root(
 
 def main() -> None:
     """Run the command line; every error of the user's is one line on stderr and exit 2."""
-    from misled.cli import planned, runs, studies, texts, versus, views  # noqa: F401  (they register)
-
     if sys.stdout is None:  # closed by the shell: what is printed goes nowhere
         sys.stdout = io.TextIOWrapper(io.BytesIO())
     for stream in (sys.stdout, sys.stderr):  # one that is no UTF-8 shows what it can
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
+        from misled.cli import (  # noqa: F401 - they register
+            planned,
+            runs,
+            studies,
+            texts,
+            versus,
+            views,
+        )
+
         code = app(_spread(sys.argv[1:]) or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except UserError as error:
