@@ -63,6 +63,12 @@ def test_where_no_condition_needs_reasoning_nothing_is_said_of_it(tmp_path: Path
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_file_of_more_than_n_says_that_only_the_first_are_used(tmp_path: Path) -> None:
+    written(tmp_path, *(record(f"i{k}", answer="5") for k in range(4)))
+    done = misled(f"{JUDGE} --answers a.jsonl --conditions answer --n 3", tmp_path)
+    assert "the first 3 that can be used; --n N" in done.stderr
+
+
 def test_every_line_that_is_no_answer_is_named_with_its_reason(tmp_path: Path) -> None:
     odd = {
         "the id 'good' was there before": record("good", answer="6"),

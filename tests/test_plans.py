@@ -78,6 +78,7 @@ def test_the_file_that_a_run_keeps_is_the_same_plan(tmp_path: Path) -> None:
     ("change", "line"),
     [
         ("modle = 1", "unknown key 'modle'; did you mean 'model'?"),
+        ("digits = 1", "'digits' is a key of a [[cells]] table"),
         ("[[cells]]\nproblem = 1", "unknown key 'problem'; did you mean 'problems'?"),
         ("[models.x]\neffrt = 1", "unknown key 'effrt'; did you mean 'effort'?"),
         ('[models."planted/mixd"]\n', "did you mean 'planted/mixed'?"),

@@ -208,7 +208,7 @@ def test_reading_back_is_linear_in_hostile_text(tmp_path: Path) -> None:
         ("[cpt]\nprefix = 'Step 1:'", "prefix holds a digit"),
         ("[cpt]\nprefix = 'Step １:'", "prefix holds a digit"),
         ("[cpt]\nprefix = 'Again: '", "prefix ends in white space"),
-        ("[cpt]\nsolve = 'Answer!'", r"solve has to hold \{question\}, each exactly once"),
+        ("[cpt]\nsolve = 'Answer!'", r"solve has to hold \{question\} exactly once"),
         ("[cpt]\nsolve = '{question} {chain}'", "solve has to hold"),
         ("[cpt]\nprobe = '{question} {filter}'", r"\{question\}, \{filter\}, \{chain\}"),
         ("[cpt]\nprobe = '{question}{question}{filter}{chain}'", "probe has to hold"),

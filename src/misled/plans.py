@@ -103,7 +103,7 @@ def read(path: str) -> Plan | JudgePlan:
     try:
         return study(msgspec.toml.decode(text))
     except (msgspec.DecodeError, RecursionError) as error:
-        raise UserError(f"plan {path}: {error}") from None
+        raise UserError(f"plan {path} is no TOML: {error}") from None
     except UserError as error:
         raise UserError(f"plan {path}: {error}") from None
 

@@ -224,6 +224,10 @@ def _file(path: str, n: int | None, seed: int) -> Iterator[Problem | Reject]:  #
         yield replace(found, line=line) if isinstance(found, Reject) else found
 
 
+def _plain(error: Exception) -> str:
+    return str(error).removeprefix("JSON is malformed: ")
+
+
 def objects(path: str) -> Iterator[tuple[int, int, dict[str, Any] | Reject]]:
     """The JSON objects of a JSONL file with their 0-based index and their line.
 
@@ -234,7 +238,11 @@ def objects(path: str) -> Iterator[tuple[int, int, dict[str, Any] | Reject]]:
         try:
             record = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            yield index, line, Reject(index, line, None, f"no JSON: {error}")
+            yield (
+                index,
+                line,
+                Reject(index, line, None, f"no JSON object in one line: {_plain(error)}"),
+            )
             continue
         if not isinstance(record, dict):
             yield index, line, Reject(index, line, None, "not an object with question and gold")

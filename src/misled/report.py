@@ -115,7 +115,8 @@ def summary(entries: Sequence[Entry], width: int = 100) -> str:
         console.print(grid)
     if "*" in out.getvalue():
         console.print(
-            "* no interval: fewer than 10 problems, or all of them alike", highlight=False
+            "* no interval: fewer than 10 problems have this number, or all of them the same",
+            highlight=False,
         )
     return out.getvalue().rstrip("\n")
 

@@ -106,6 +106,13 @@ class Session(Record, frozen=True):
         return [unit.problem.id for unit in self.units() if showing.lacks(unit)]
 
     @property
+    def first(self) -> list[str]:
+        """Files of which the first `n` items are used: there may be more in them."""
+        logged, found = self.inputs.logged, self.inputs.problems
+        files = [name for name in found if name in logged or name.startswith("file:")]
+        return [name for name in files if len(found[name]) == self.plan.n]
+
+    @property
     def rejected(self) -> int:
         """Items of problem files that could not be used."""
         return sum(map(len, self.inputs.rejects.values()))

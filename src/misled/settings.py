@@ -196,6 +196,8 @@ def worded(error: str, kinds: dict[str, type[Record]], inside: str = "") -> str:
     kind = next(
         (k for prefix, k in every.items() if prefix and where.startswith(prefix)), kinds[""]
     )
+    if not where and name in kinds.get("cells", Record).__struct_fields__:
+        return f"{name!r} is a key of a [[cells]] table, not of the plan"
     place = f" in {where}" if where else ""
     return nearest("key", name, kind.__struct_fields__) + place
 

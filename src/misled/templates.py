@@ -65,7 +65,8 @@ def check_holes(path: str, texts: Mapping[str, str], wanted: Mapping[str, tuple[
         found = [name for name in _HOLE.findall(texts[key]) if name in every]
         if sorted(found) != sorted(names):
             holes = ", ".join(f"{{{name}}}" for name in names)
-            raise UserError(f"{path}: {key} has to hold {holes}, each exactly once")
+            each = ", each" if len(names) > 1 else ""
+            raise UserError(f"{path}: {key} has to hold {holes}{each} exactly once")
 
 
 def _read(path: str) -> dict[str, Any]:

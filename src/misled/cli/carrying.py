@@ -51,6 +51,8 @@ def start(
     shapes, session = forms(figures), prepare(plan)
     for note in session.notes:
         say(f"misled: {note}")
+    for name in session.first:
+        say(f"misled: {name}: the first {plan.n:,} that can be used; --n N takes N of them")
     for name, rejects in session.inputs.rejects.items():
         for reject in rejects:
             where = f"line {reject.line}" if reject.line > 0 else f"id {reject.id}"
